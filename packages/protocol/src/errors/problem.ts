@@ -1,0 +1,59 @@
+import * as z from 'zod/mini'
+import type { JsonObject } from '../json.ts'
+import { type ErrorCode, errorEntry } from './registry.ts'
+import { toVitrineError, VitrineError } from './vitrine-error.ts'
+
+/** An error on the wire: RFC 9457 `application/problem+json`. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly retryable: boolean | 'unknown'
+  readonly todo: string
+  readonly details?: JsonObject
+}
+
+const problemSchema = z.looseObject({
+  code: z.string(),
+  detail: z.optional(z.string()),
+  title: z.optional(z.string()),
+  status: z.optional(z.number()),
+  retryable: z.optional(z.union([z.boolean(), z.literal('unknown')])),
+  todo: z.optional(z.string()),
+  details: z.optional(z.record(z.string(), z.json())),
+})
+
+/** The wire form. The cause and the stack stay here. */
+export function toProblem(thrown: unknown): Problem {
+  const error = toVitrineError(thrown)
+  return {
+    type: `urn:vitrine:error:${error.code}`,
+    title: error.code.replaceAll('_', ' '),
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    retryable: error.retryable,
+    todo: error.todo,
+    ...(Object.keys(error.details).length > 0 && { details: error.details }),
+  }
+}
+
+/** The error again; a code of a newer version keeps its name, status and advice. */
+export function fromProblem(problem: unknown): VitrineError {
+  const parsed = problemSchema.safeParse(problem)
+  if (!parsed.success) {
+    return new VitrineError('internal', 'Expected problem+json with a code, got something else.', {
+      cause: problem,
+    })
+  }
+  const { code, detail, title, status, retryable, todo, details } = parsed.data
+  const known = errorEntry(code)
+  const error = new VitrineError(code as ErrorCode, detail ?? title ?? code, details ? { details } : {})
+  return Object.assign(error, {
+    status: status ?? known.status,
+    retryable: retryable ?? known.retryable,
+    todo: todo ?? known.todo,
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * Every error a user can meet: `code → HTTP status → retryable → what to do about it`.
+ * `retryable: 'unknown'` means that the same call may or may not have had an effect.
+ */
+export const errorRegistry = {
+  argument_invalid: entry(400, false, 'Correct the argument that the message names and call again.'),
+  not_found: entry(404, false, 'Check the id; list what exists first.'),
+  unsupported: entry(501, false, 'Look at `capabilities` before calling; this implementation cannot do it.'),
+  cancelled: entry(499, 'unknown', 'The caller cancelled it. Look at the journal for how far it came.'),
+  timeout: entry(504, 'unknown', 'Raise the time limit, or look at the journal for what it was doing.'),
+  interrupted: entry(
+    503,
+    'unknown',
+    'Its host ended before it did. Look at the journal, then start it again.',
+  ),
+  internal: entry(500, 'unknown', 'This is a defect of Vitrine: report it with the message and the journal.'),
+
+  event_invalid: entry(
+    422,
+    false,
+    'Correct the field that the message names. Nothing of the batch was written.',
+  ),
+  event_type_unknown: entry(
+    422,
+    false,
+    'Use a type of the catalogue, or wrap what comes from elsewhere with `foreignEvent()`.',
+  ),
+  work_already_open: entry(409, false, 'Give each operation, process, turn and run an id of its own.'),
+  work_not_open: entry(409, false, 'It has ended already, or never began; an end is written once.'),
+  cursor_invalid: entry(400, false, 'Use a cursor exactly as a page, an event or a heartbeat gave it.'),
+  cursor_foreign: entry(
+    409,
+    false,
+    'This cursor belongs to another journal or store: start without a cursor.',
+  ),
+  cursor_ahead: entry(
+    409,
+    false,
+    'The store was restored from an older copy: read from the start and compare what you kept.',
+  ),
+
+  store_owned: entry(
+    409,
+    true,
+    'Close the other host, open read-only, or pass `takeover: true` to fence the other one off.',
+  ),
+  store_fenced: entry(409, false, 'Another host took this store over. End what runs here and open again.'),
+  store_closed: entry(409, false, 'Open the store again before using it.'),
+  store_read_only: entry(409, false, 'Write through the host that owns the store.'),
+  store_unavailable: entry(
+    500,
+    'unknown',
+    'Check that the path exists, is a file and can be written by this user.',
+  ),
+  store_busy: entry(503, true, 'Another program holds a lock on the database file: end it or wait.'),
+  store_corrupt: entry(
+    500,
+    false,
+    'Move the file aside, keep it, and restore a copy; nothing was changed or reset.',
+  ),
+  store_foreign: entry(500, false, 'The file is not a Vitrine store: choose another path.'),
+  store_newer: entry(500, false, 'A newer Vitrine wrote this store: upgrade, or choose another path.'),
+  store_failing: entry(
+    507,
+    true,
+    'The disk is full or failing: free space. Work goes on by itself once a commit succeeds.',
+  ),
+  journal_overloaded: entry(429, true, 'Await `append` before appending more, or append less.'),
+  journal_diverged: entry(
+    409,
+    false,
+    'The imported events do not continue this journal: import into an empty one.',
+  ),
+
+  blob_not_found: entry(404, false, 'It was freed with its last event, or never stored here.'),
+  blob_too_large: entry(413, false, 'Store a smaller part, or raise `blobs.maxBytes`.'),
+  blob_limit: entry(507, true, 'Free blobs by trimming journals, or raise `blobs.maxTotalBytes`.'),
+  range_invalid: entry(416, false, 'Ask for a range inside the blob.'),
+
+  sink_exists: entry(409, false, 'Give each sink a name of its own, or close the first one.'),
+  sink_unwritable: entry(
+    500,
+    true,
+    'Check that the target exists and can be written; delivery goes on by itself.',
+  ),
+  sink_rejected: entry(502, true, 'Look at what the receiver answered; delivery goes on by itself.'),
+
+  gate_refused: entry(403, false, 'The named gate refused it; change the call or the gate.'),
+  secret_too_short: entry(
+    400,
+    false,
+    'Register secrets of 4 characters or more; shorter ones would mask ordinary text.',
+  ),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof errorRegistry
+
+export type Retryable = boolean | 'unknown'
+
+export interface ErrorEntry {
+  readonly status: number
+  readonly retryable: Retryable
+  readonly todo: string
+}
+
+function entry<S extends number, R extends Retryable>(status: S, retryable: R, todo: string) {
+  return { status, retryable, todo } as const
+}
+
+/** The registry's row, also for a code that only a newer version knows. */
+export function errorEntry(code: string): ErrorEntry {
+  return Object.hasOwn(errorRegistry, code) ? errorRegistry[code as ErrorCode] : errorRegistry.internal
+}

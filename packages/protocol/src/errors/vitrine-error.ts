@@ -1,0 +1,51 @@
+import type { JsonObject } from '../json.ts'
+import { type ErrorCode, errorEntry, type Retryable } from './registry.ts'
+
+const brand = Symbol.for('vitrine.error')
+
+export interface VitrineErrorOptions {
+  readonly cause?: unknown
+  /** Facts a program may need: which field, which file, who owns it. Never a secret. */
+  readonly details?: JsonObject
+}
+
+/**
+ * The one error of Vitrine. `code` is for programs, `message` for people, `todo` says what to do about it.
+ *
+ * @example
+ * throw new VitrineError('cursor_invalid', 'Expected a cursor, got "abc".')
+ */
+export class VitrineError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly retryable: Retryable
+  readonly todo: string
+  readonly details: JsonObject
+  readonly [brand] = true
+
+  constructor(code: ErrorCode, message: string, options: VitrineErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const { status, retryable, todo } = errorEntry(code)
+    this.code = code
+    this.status = status
+    this.retryable = retryable
+    this.todo = todo
+    this.details = options.details ?? {}
+  }
+
+  static {
+    Object.defineProperty(VitrineError.prototype, 'name', { value: 'VitrineError', configurable: true })
+  }
+}
+
+/** True for a `VitrineError` of any copy of this package, where `instanceof` would fail. */
+export function isVitrineError(error: unknown): error is VitrineError {
+  return typeof error === 'object' && error !== null && brand in error
+}
+
+/** Any thrown value as a `VitrineError`; what is not one becomes the cause of an `internal`. */
+export function toVitrineError(error: unknown, code: ErrorCode = 'internal'): VitrineError {
+  if (isVitrineError(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new VitrineError(code, message, { cause: error })
+}

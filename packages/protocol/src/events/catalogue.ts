@@ -1,0 +1,38 @@
+import type * as z from 'zod/mini'
+import { agentData } from './data/agent.ts'
+import { fileData } from './data/file.ts'
+import { networkData } from './data/network.ts'
+import { operationData } from './data/operation.ts'
+import { processData } from './data/process.ts'
+import { recordData } from './data/record.ts'
+import { runtimeData } from './data/runtime.ts'
+import { sandboxData } from './data/sandbox.ts'
+import { sessionData } from './data/session.ts'
+
+/** Every event type of Vitrine and the schema of its `data`. */
+export const eventCatalogue = {
+  ...sandboxData,
+  ...operationData,
+  ...processData,
+  ...fileData,
+  ...networkData,
+  ...agentData,
+  ...sessionData,
+  ...runtimeData,
+  ...recordData,
+}
+
+export type EventType = keyof typeof eventCatalogue
+
+/** `desktop.*` is an open family: its words come with the desktop. */
+export type DesktopEventType = `desktop.${string}`
+
+export type EventData<T extends EventType> = z.infer<(typeof eventCatalogue)[T]>
+
+export function isEventType(type: string): type is EventType {
+  return Object.hasOwn(eventCatalogue, type)
+}
+
+export function isDesktopEventType(type: string): type is DesktopEventType {
+  return /^desktop\.[a-z][a-z_]*$/.test(type)
+}

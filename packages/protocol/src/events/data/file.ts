@@ -1,0 +1,24 @@
+import * as z from 'zod/mini'
+import { blobHash, count } from './shared.ts'
+
+const fileChange = z.looseObject({
+  path: z.string(),
+  /** The exact bytes of a path that is not UTF-8. */
+  pathBase64: z.optional(z.string()),
+  kind: z.enum(['file', 'directory', 'symlink', 'other']),
+  size: z.optional(count),
+  previousPath: z.optional(z.string()),
+  previousPathBase64: z.optional(z.string()),
+  before: z.optional(blobHash),
+  after: z.optional(blobHash),
+  redacted: z.optional(z.boolean()),
+})
+
+export const fileData = {
+  'file.created': fileChange,
+  'file.changed': fileChange,
+  'file.deleted': fileChange,
+  'file.moved': z.extend(fileChange, { previousPath: z.string() }),
+  'watch.ready': z.looseObject({ root: z.string() }),
+  'watch.degraded': z.looseObject({ reason: z.string(), uncovered: z.optional(z.array(z.string())) }),
+}

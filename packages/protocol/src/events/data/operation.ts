@@ -1,0 +1,22 @@
+import * as z from 'zod/mini'
+import { count, errorFields, exitFields, longText, milliseconds, outcome } from './shared.ts'
+
+/** What was asked of a sandbox, in the words that spans use too: `sandbox.<op>`. */
+const op = z.string().check(z.regex(/^[a-z][a-z0-9_]*$/))
+
+export const operationData = {
+  'operation.started': z.looseObject({ op, parent: z.optional(z.string()) }),
+  'operation.progress': z.looseObject({ op }),
+  'operation.finished': z.looseObject({
+    op,
+    outcome,
+    ok: z.boolean(),
+    /** Absent where no one measured it: after a crash. */
+    durationMs: z.optional(milliseconds),
+    ...errorFields,
+    ...exitFields,
+    stdout: z.optional(longText),
+    stderr: z.optional(longText),
+    bytes: z.optional(count),
+  }),
+}

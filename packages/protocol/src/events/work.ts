@@ -1,0 +1,112 @@
+import type { EventContext, EventInput, JournalEvent } from './envelope.ts'
+
+/**
+ * What has a start and exactly one end (law 1). `id` finds the work in an event of either kind; `carry`
+ * names the fields of the start that its end must repeat.
+ */
+interface WorkKind {
+  readonly starts: string
+  readonly ends: string
+  readonly id: (event: Identified) => unknown
+  readonly carry: readonly string[]
+}
+
+type Identified = EventContext & { readonly data?: { readonly [key: string]: unknown } }
+
+export const workKinds = {
+  operation: {
+    starts: 'operation.started',
+    ends: 'operation.finished',
+    id: (event) => event.operation,
+    carry: ['op', 'parent'],
+  },
+  process: {
+    starts: 'process.started',
+    ends: 'process.exited',
+    id: (event) => event.data?.process,
+    carry: ['process'],
+  },
+  agent: {
+    starts: 'agent.started',
+    ends: 'agent.exited',
+    id: (event) => event.data?.instance,
+    carry: ['agent', 'instance'],
+  },
+  turn: { starts: 'turn.started', ends: 'turn.finished', id: (event) => event.turn, carry: [] },
+  permission: {
+    starts: 'permission.requested',
+    ends: 'permission.resolved',
+    id: (event) => event.data?.permission,
+    carry: ['permission'],
+  },
+  question: {
+    starts: 'question.requested',
+    ends: 'question.resolved',
+    id: (event) => event.data?.question,
+    carry: ['question'],
+  },
+  run: { starts: 'run.started', ends: 'run.finished', id: (event) => event.run, carry: [] },
+  loop: { starts: 'loop.started', ends: 'loop.finished', id: (event) => event.data?.loop, carry: ['loop'] },
+} as const satisfies Record<string, WorkKind>
+
+export type WorkKindName = keyof typeof workKinds
+
+/** A start without an end, as the store keeps it. */
+export interface OpenWork {
+  readonly journal: string
+  readonly kind: WorkKindName
+  readonly id: string
+  /** The `seq` of the start. */
+  readonly startedAt: number
+  readonly context: EventContext
+  readonly data: { readonly [key: string]: unknown }
+}
+
+export interface WorkMark {
+  readonly kind: WorkKindName
+  readonly edge: 'start' | 'end'
+}
+
+const marks = new Map<string, WorkMark>(
+  (Object.keys(workKinds) as WorkKindName[]).flatMap((kind): [string, WorkMark][] => [
+    [workKinds[kind].starts, { kind, edge: 'start' }],
+    [workKinds[kind].ends, { kind, edge: 'end' }],
+  ]),
+)
+
+/** Whether an event type starts or ends work, and of which kind. */
+export function workMark(type: string): WorkMark | undefined {
+  return marks.get(type)
+}
+
+export function workId(kind: WorkKindName, event: Identified): string | undefined {
+  const id = workKinds[kind].id(event)
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+/** What must be remembered of a start so that its end can be written without it. */
+export function openWork(kind: WorkKindName, id: string, event: JournalEvent): OpenWork {
+  const { actor, sandbox, session, run, turn, operation, trace } = event
+  const context = { actor, sandbox, session, run, turn, operation, trace }
+  return {
+    journal: event.journal,
+    kind,
+    id,
+    startedAt: event.seq,
+    context: Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined)),
+    data: Object.fromEntries(
+      workKinds[kind].carry.filter((key) => key in event.data).map((key) => [key, event.data[key]]),
+    ),
+  }
+}
+
+/** The end of work whose host is gone. Nobody saw how it ended, and it says so. */
+export function interruptedEnd(work: OpenWork, reason: string): EventInput {
+  const ending = { ...work.data, outcome: 'interrupted', errorCode: 'interrupted', errorMessage: reason }
+  return {
+    type: workKinds[work.kind].ends,
+    ...work.context,
+    derived: true,
+    data: work.kind === 'operation' ? { ...ending, ok: false } : ending,
+  }
+}

@@ -1,0 +1,78 @@
+/** The contract: events, errors, ids and the interfaces every implementation shares. No Node, no I/O. */
+export { fromProblem, type Problem, toProblem } from './errors/problem.ts'
+export {
+  type ErrorCode,
+  type ErrorEntry,
+  errorEntry,
+  errorRegistry,
+  type Retryable,
+} from './errors/registry.ts'
+export {
+  isVitrineError,
+  toVitrineError,
+  VitrineError,
+  type VitrineErrorOptions,
+} from './errors/vitrine-error.ts'
+export {
+  type DesktopEventType,
+  type EventData,
+  type EventType,
+  eventCatalogue,
+  isDesktopEventType,
+  isEventType,
+} from './events/catalogue.ts'
+export { checkEventInput, parseEvent } from './events/check.ts'
+export { type Outcome, outcomes } from './events/data/shared.ts'
+export {
+  type EventContext,
+  type EventInput,
+  type EventSource,
+  eventEnvelope,
+  eventSources,
+  isEvent,
+  isGap,
+  type JournalEvent,
+  type JournalGap,
+  type JournalItem,
+  type KnownEvent,
+  type TraceIds,
+} from './events/envelope.ts'
+export {
+  type ForeignEvent,
+  foreignEvent,
+  type PlacedForeignEvent,
+  unwrapForeignEvent,
+} from './events/foreign.ts'
+export { matchTypes } from './events/match.ts'
+export {
+  interruptedEnd,
+  type OpenWork,
+  openWork,
+  type WorkKindName,
+  type WorkMark,
+  workId,
+  workKinds,
+  workMark,
+} from './events/work.ts'
+export { type IdKind, idPrefixes, isId, newId } from './ids.ts'
+export type { JsonObject, JsonValue } from './json.ts'
+export type {
+  BlobRef,
+  EventFilter,
+  JournalReader,
+  Page,
+  ReadOptions,
+  Summary,
+  SummaryBucket,
+  SummaryOptions,
+  TailOptions,
+} from './reading.ts'
+export type { Capabilities } from './sandbox/capabilities.ts'
+export type { CallContext, SandboxCore } from './sandbox/core.ts'
+export type * from './sandbox/files.ts'
+export type { Lifecycle } from './sandbox/lifecycle.ts'
+export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'
+export type * from './sandbox/processes.ts'
+export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
+export type { CreateSandboxOptions, Sandbox, SandboxClient } from './sandbox/sandbox.ts'
+export type * from './sandbox/sessions.ts'
