@@ -1,0 +1,241 @@
+import { isVitrineError, type OpenWork, toVitrineError, VitrineError } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+import type { JournalHead, StoreConnection } from '../stores/contract.ts'
+import { Plan, type Wish, workKey } from './plan.ts'
+
+const maxBatchEvents = 1_024
+const maxBatchBytes = 4 * 1024 * 1024
+const firstRetryMs = 50
+const lastRetryMs = 5_000
+
+/** A journal's head as memory has it: what the next event is chained to. */
+export interface JournalState {
+  head: JournalHead
+}
+
+interface Waiting {
+  readonly journal: JournalState
+  readonly wish: Wish
+  readonly size: number
+  /** Endings wait out a failing disk; everything else is told at once. */
+  readonly ending: boolean
+  resolve(entries: readonly Entry[]): void
+  reject(error: unknown): void
+}
+
+export interface CommitterOptions {
+  readonly connection: StoreConnection
+  readonly lastPosition: number
+  readonly openWork: readonly OpenWork[]
+  readonly maxPendingBytes: number
+  readonly maxPendingEndings: number
+  onCommitted(entries: readonly Entry[]): void
+  onHealth(health: Health): void
+  onLost(error: VitrineError): void
+}
+
+export type Health =
+  | { readonly status: 'ok'; readonly failedForMs?: number }
+  | { readonly status: 'failing'; readonly error: VitrineError }
+
+/** The one writer: takes what was appended in a tick into one transaction, and shows it once it is committed. */
+export class Committer {
+  readonly #options: CommitterOptions
+  readonly #openWork: Map<string, OpenWork>
+  readonly #idle: (() => void)[] = []
+  #queue: Waiting[] = []
+  #pendingBytes = 0
+  #position: number
+  #running = false
+  #turn: Promise<unknown> = Promise.resolve()
+  #failing:
+    | { since: number; retryMs: number; error: VitrineError; timer: NodeJS.Timeout | undefined }
+    | undefined
+  #ended: VitrineError | undefined
+
+  constructor(options: CommitterOptions) {
+    this.#options = options
+    this.#position = options.lastPosition
+    this.#openWork = new Map(options.openWork.map((work) => [workKey(work), work]))
+  }
+
+  get health(): Health {
+    return this.#failing ? { status: 'failing', error: this.#failing.error } : { status: 'ok' }
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  append(
+    journal: JournalState,
+    wish: Wish,
+    { size, ending }: { size: number; ending: boolean },
+  ): Promise<readonly Entry[]> {
+    const refusal = this.#refusal(size, ending)
+    if (refusal) return Promise.reject(refusal)
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ journal, wish, size, ending, resolve, reject })
+      this.#pendingBytes += size
+      if (!this.#failing) this.#start()
+    })
+  }
+
+  #refusal(size: number, ending: boolean): VitrineError | undefined {
+    if (this.#ended) return this.#ended
+    const { maxPendingBytes, maxPendingEndings } = this.#options
+    if (this.#failing && (!ending || this.#queue.length >= maxPendingEndings)) return this.#failing.error
+    if (this.#pendingBytes > 0 && this.#pendingBytes + size > maxPendingBytes && !ending) {
+      return new VitrineError(
+        'journal_overloaded',
+        `More than ${maxPendingBytes} bytes of events wait to be committed.`,
+        {
+          details: { limit: maxPendingBytes },
+        },
+      )
+    }
+    return undefined
+  }
+
+  /** Runs a change of the store that is not an append, between two commits. */
+  exclusively<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(() => {
+      if (this.#ended) throw this.#ended
+      return task()
+    })
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  /** Once everything appended so far is committed or refused. */
+  idle(): Promise<void> {
+    if (this.#queue.length === 0 && !this.#running) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  /** Nothing is committed from here on; what waits is told why. */
+  end(error: VitrineError): void {
+    this.#ended ??= error
+    clearTimeout(this.#failing?.timer)
+    for (const waiting of this.#queue.splice(0)) waiting.reject(error)
+    this.#pendingBytes = 0
+    this.#settleIdle()
+  }
+
+  #start(): void {
+    if (this.#running) return
+    this.#running = true
+    setImmediate(() => void this.#run())
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#ended) {
+      const plan = new Plan(this.#openWork, this.#position)
+      const taken = this.#take(plan)
+      if (taken.length === 0) continue
+      try {
+        await this.exclusively(() => this.#options.connection.commit(plan.batch()))
+      } catch (error) {
+        if (!this.#recoverable(error, taken)) continue
+        break
+      }
+      this.#committed(plan, taken)
+      // Readers and I/O get their turn between two transactions.
+      if (this.#queue.length > 0) await new Promise(setImmediate)
+    }
+    this.#running = false
+    if (this.#queue.length === 0) this.#settleIdle()
+  }
+
+  #take(plan: Plan): { waiting: Waiting; entries: readonly Entry[] }[] {
+    const taken: { waiting: Waiting; entries: readonly Entry[] }[] = []
+    let next = 0
+    for (; next < this.#queue.length; next += 1) {
+      if (plan.entries.length >= maxBatchEvents || plan.bytes >= maxBatchBytes) break
+      const waiting = this.#queue[next]!
+      try {
+        taken.push({ waiting, entries: plan.add(waiting.journal.head, waiting.wish) })
+      } catch (error) {
+        this.#pendingBytes -= waiting.size
+        waiting.reject(error)
+      }
+    }
+    this.#queue = next === this.#queue.length ? [] : this.#queue.slice(next)
+    return taken
+  }
+
+  #committed(plan: Plan, taken: readonly { waiting: Waiting; entries: readonly Entry[] }[]): void {
+    this.#position = plan.entries.at(-1)?.position ?? this.#position
+    for (const [key, work] of plan.changes) {
+      if (work) this.#openWork.set(key, work)
+      else this.#openWork.delete(key)
+    }
+    for (const { waiting, entries } of taken) {
+      const head = plan.heads.get(waiting.journal.head.id)
+      if (head) waiting.journal.head = head
+      this.#pendingBytes -= waiting.size
+      waiting.resolve(entries)
+    }
+    if (this.#failing) {
+      const failedForMs = performance.now() - this.#failing.since
+      this.#failing = undefined
+      this.#options.onHealth({ status: 'ok', failedForMs })
+    }
+    this.#options.onCommitted(plan.entries)
+  }
+
+  /** Whether to try again later. Otherwise what was taken has been refused, and the next may go. */
+  #recoverable(error: unknown, taken: readonly { waiting: Waiting }[]): boolean {
+    const code = isVitrineError(error) ? error.code : undefined
+    if (code === 'store_failing' || code === 'store_busy') {
+      this.#fail(
+        error as VitrineError,
+        taken.map(({ waiting }) => waiting),
+      )
+      return true
+    }
+    for (const { waiting } of taken) {
+      this.#pendingBytes -= waiting.size
+      waiting.reject(error)
+    }
+    if (code === 'store_fenced' || code === 'store_corrupt') this.#options.onLost(error as VitrineError)
+    return false
+  }
+
+  #fail(error: VitrineError, taken: readonly Waiting[]): void {
+    const all = [...taken, ...this.#queue]
+    this.#queue = all.filter((waiting) => waiting.ending)
+    for (const waiting of all) {
+      if (waiting.ending) continue
+      this.#pendingBytes -= waiting.size
+      waiting.reject(error)
+    }
+    const first = this.#failing === undefined
+    const retryMs = this.#failing ? Math.min(this.#failing.retryMs * 2, lastRetryMs) : firstRetryMs
+    const since = this.#failing?.since ?? performance.now()
+    const timer = setTimeout(() => void this.#retry(), retryMs)
+    this.#failing = { since, retryMs, error, timer }
+    if (first) this.#options.onHealth({ status: 'failing', error })
+  }
+
+  async #retry(): Promise<void> {
+    if (this.#ended || !this.#failing) return
+    if (this.#queue.length > 0) {
+      this.#start()
+      return
+    }
+    try {
+      await this.exclusively(() => this.#options.connection.probe())
+      const failedForMs = performance.now() - this.#failing.since
+      this.#failing = undefined
+      this.#options.onHealth({ status: 'ok', failedForMs })
+    } catch (error) {
+      if (isVitrineError(error) && error.code === 'store_fenced') this.#options.onLost(error)
+      else this.#fail(toVitrineError(error, 'store_failing'), [])
+    }
+  }
+
+  #settleIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import type { BlobRef, JsonObject, JsonValue } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import type { NewBlob } from '../stores/contract.ts'
+
+/** A text longer than this leaves the event and becomes a blob. */
+export const maxFieldBytes = 64 * 1024
+/** An event longer than this, even so, has its largest fields taken out whole. */
+const maxEventBytes = 1024 * 1024
+
+interface Offloaded {
+  readonly data: JsonObject
+  readonly blobs: readonly NewBlob[]
+}
+
+/** Whether a blob of this size may still be stored. */
+export type BlobRoom = (bytes: number) => boolean
+
+/** Moves what is too large for an event into blobs, or cuts it where there is no room for one. */
+export function offloadLargeFields(data: JsonObject, hasRoom: BlobRoom): Offloaded {
+  const blobs: NewBlob[] = []
+  const store = (text: string, mediaType: string): JsonValue => {
+    const bytes = Buffer.from(text)
+    if (!hasRoom(bytes.byteLength)) return cut(text)
+    const blob = toBlob(bytes, mediaType)
+    blobs.push(blob)
+    return refTo(blob)
+  }
+  const offload = (value: JsonValue | undefined): JsonValue | undefined => {
+    if (typeof value === 'string') {
+      return value.length > maxFieldBytes ? store(value, 'text/plain; charset=utf-8') : value
+    }
+    if (Array.isArray(value)) return value.map((inner: JsonValue) => offload(inner) ?? null)
+    if (typeof value === 'object' && value !== null) return mapFields(value as JsonObject, offload)
+    return value
+  }
+  let result = mapFields(data, offload)
+  if (JSON.stringify(result).length > maxEventBytes) {
+    result = mapFields(result, (field) => {
+      const json = JSON.stringify(field)
+      return json.length > maxFieldBytes ? store(json, 'application/json') : field
+    })
+  }
+  const size = JSON.stringify(result).length
+  if (size > maxEventBytes) {
+    throw new VitrineError(
+      'event_invalid',
+      `data: expected at most ${maxEventBytes} bytes of JSON in fields below ${maxFieldBytes} bytes, got ${size}.`,
+    )
+  }
+  return { data: result, blobs }
+}
+
+export function toBlob(bytes: Uint8Array, mediaType: string | null): NewBlob {
+  return { hash: `sha256:${createHash('sha256').update(bytes).digest('hex')}`, mediaType, bytes }
+}
+
+export function refTo({ hash, mediaType, bytes }: NewBlob): BlobRef & JsonObject {
+  return { blob: hash, bytes: bytes.byteLength, ...(mediaType !== null && { mediaType }) }
+}
+
+/** The distinct blobs that an event's JSON refers to. */
+export function blobReferences(dataJson: string): readonly string[] {
+  if (!dataJson.includes('"sha256:')) return []
+  return [...new Set(dataJson.match(/(?<=")sha256:[0-9a-f]{64}(?=")/g))]
+}
+
+function cut(text: string): string {
+  const kept = maxFieldBytes / 4
+  const omitted = text.length - 2 * kept
+  return `${text.slice(0, kept)}…[${omitted} characters left out: no room for blobs]…${text.slice(-kept)}`
+}
+
+function mapFields(
+  object: JsonObject,
+  map: (value: JsonValue | undefined) => JsonValue | undefined,
+): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]))
+}

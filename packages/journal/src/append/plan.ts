@@ -1,0 +1,145 @@
+import { type OpenWork, openWork, VitrineError, workId, workMark } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+import type { CommitBatch, Hole, JournalHead, NewBlob, Removal, WorkKey } from '../stores/contract.ts'
+
+/** What one append, or one import, wants committed. */
+export interface Wish {
+  readonly blobs: readonly NewBlob[]
+  /** Taken out in the same transaction that says so. */
+  readonly removal?: Removal & { readonly bytes: number }
+  /** A mirror repeats another host's record: what is open there is not open here. */
+  readonly mirror?: true
+  /** Gives the events their places after the head. Throws when they cannot follow it. */
+  place(head: JournalHead, position: number): Placement
+}
+
+export interface Placement {
+  readonly entries: readonly PlacedEntry[]
+  /** Where the journal ends with them. */
+  readonly end: { readonly seq: number; readonly hash: string; readonly time: number }
+  /** Holes that come along from a mirrored journal. */
+  readonly holes?: readonly Hole[]
+}
+
+export interface PlacedEntry {
+  readonly entry: Entry
+  readonly references: readonly string[]
+}
+
+/** Gathers wishes into one transaction and keeps law 1: a start is open once, an end closes it once. */
+export class Plan {
+  readonly #openWork: ReadonlyMap<string, OpenWork>
+  readonly #changes = new Map<string, OpenWork | undefined>()
+  readonly #heads = new Map<string, JournalHead>()
+  readonly #entries: Entry[] = []
+  readonly #blobs: NewBlob[] = []
+  readonly #references: { journal: string; seq: number; blob: string }[] = []
+  readonly #removals: Removal[] = []
+  #position: number
+  #bytes = 0
+
+  constructor(openWork: ReadonlyMap<string, OpenWork>, lastPosition: number) {
+    this.#openWork = openWork
+    this.#position = lastPosition
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  get heads(): ReadonlyMap<string, JournalHead> {
+    return this.#heads
+  }
+
+  get changes(): ReadonlyMap<string, OpenWork | undefined> {
+    return this.#changes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** All of a wish, or, with an error, nothing of it. */
+  add(current: JournalHead, wish: Wish): readonly Entry[] {
+    const head = this.#heads.get(current.id) ?? current
+    const { entries: placed, end, holes = [] } = wish.place(head, this.#position)
+    const changes = wish.mirror ? new Map<string, undefined>() : this.#workChanges(placed)
+    for (const [key, work] of changes) this.#changes.set(key, work)
+    let bytes = 0
+    for (const { entry, references } of placed) {
+      this.#entries.push(entry)
+      bytes += entry.body.length
+      for (const blob of references) this.#references.push({ journal: entry.journal, seq: entry.seq, blob })
+    }
+    this.#blobs.push(...wish.blobs)
+    this.#bytes += bytes
+    this.#position += placed.length
+    if (wish.removal) this.#removals.push(wish.removal)
+    if (holes.length > 0) this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
+    this.#heads.set(head.id, {
+      ...head,
+      ...end,
+      events: head.events + placed.length - (wish.removal?.seqs.length ?? 0),
+      bytes: head.bytes + bytes - (wish.removal?.bytes ?? 0),
+    })
+    return placed.map(({ entry }) => entry)
+  }
+
+  #workChanges(placed: readonly PlacedEntry[]): Map<string, OpenWork | undefined> {
+    const changes = new Map<string, OpenWork | undefined>()
+    const isOpen = (key: string) =>
+      changes.has(key)
+        ? changes.get(key) !== undefined
+        : this.#changes.has(key)
+          ? this.#changes.get(key) !== undefined
+          : this.#openWork.has(key)
+    for (const { entry } of placed) {
+      const mark = workMark(entry.type)
+      if (mark === undefined) continue
+      const id = workId(mark.kind, entry.event)
+      if (id === undefined) {
+        throw new VitrineError(
+          'event_invalid',
+          `${entry.type}: expected the id of the ${mark.kind}, got nothing.`,
+        )
+      }
+      const key = workKey({ journal: entry.journal, kind: mark.kind, id })
+      if (mark.edge === 'start') {
+        if (isOpen(key))
+          throw new VitrineError('work_already_open', `The ${mark.kind} ${id} has already started.`)
+        changes.set(key, openWork(mark.kind, id, entry.event))
+      } else {
+        if (!isOpen(key))
+          throw new VitrineError(
+            'work_not_open',
+            `The ${mark.kind} ${id} is not open: it has ended, or never began.`,
+          )
+        changes.set(key, undefined)
+      }
+    }
+    return changes
+  }
+
+  batch(): CommitBatch {
+    const opened: OpenWork[] = []
+    const closed: WorkKey[] = []
+    for (const [key, work] of this.#changes) {
+      const before = this.#openWork.get(key)
+      if (work) opened.push(work)
+      else if (before) closed.push(before)
+    }
+    return {
+      entries: this.#entries,
+      heads: [...this.#heads.values()],
+      opened,
+      closed,
+      blobs: this.#blobs,
+      references: this.#references,
+      removals: this.#removals,
+    }
+  }
+}
+
+export function workKey({ journal, kind, id }: WorkKey): string {
+  return `${kind} ${id} ${journal}`
+}

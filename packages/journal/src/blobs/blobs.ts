@@ -1,0 +1,155 @@
+import { type BlobRef, VitrineError } from '@vitrine/protocol'
+import type { Committer } from '../append/committer.ts'
+import { refTo, toBlob } from '../append/large-fields.ts'
+import type { Redactor } from '../redact/redactor.ts'
+import type { StoreConnection } from '../stores/contract.ts'
+
+export interface BlobLimits {
+  /** Of one blob. */
+  readonly maxBytes: number
+  /** Of all blobs of the store. */
+  readonly maxTotalBytes: number
+}
+
+export const defaultBlobLimits: BlobLimits = {
+  maxBytes: 64 * 1024 * 1024,
+  maxTotalBytes: 4 * 1024 * 1024 * 1024,
+}
+
+/** A blob that nothing refers to yet is given this long. */
+const graceMs = 10 * 60_000
+const partBytes = 64 * 1024
+
+export type BlobContent = Uint8Array | string | AsyncIterable<Uint8Array>
+
+export interface StoredBlob {
+  readonly bytes: number
+  readonly mediaType: string | undefined
+  /** The part that was asked for; read as it is consumed. */
+  readonly stream: ReadableStream<Uint8Array>
+}
+
+/** Content-addressed bytes of a store, redacted like events, freed with the last event that refers to them. */
+export class Blobs {
+  readonly #connection: StoreConnection
+  readonly #committer: Committer
+  readonly #redactor: Redactor
+  readonly #limits: BlobLimits
+  #total: number
+
+  constructor(
+    connection: StoreConnection,
+    committer: Committer,
+    redactor: Redactor,
+    limits: BlobLimits,
+    total: number,
+  ) {
+    this.#connection = connection
+    this.#committer = committer
+    this.#redactor = redactor
+    this.#limits = limits
+    this.#total = total
+  }
+
+  /** Whether one more of this size fits; if so it is counted. */
+  readonly takeRoom = (bytes: number): boolean => {
+    if (bytes > this.#limits.maxBytes || this.#total + bytes > this.#limits.maxTotalBytes) return false
+    this.#total += bytes
+    return true
+  }
+
+  async put(content: BlobContent, mediaType: string | undefined): Promise<BlobRef> {
+    const raw = await collect(content, this.#limits.maxBytes)
+    const { bytes, redacted } = this.#redactor.redactBytes(raw)
+    const blob = toBlob(bytes, mediaType ?? null)
+    const known = await this.#connection.blob(blob.hash)
+    if (!known && !this.takeRoom(bytes.byteLength)) {
+      throw new VitrineError(
+        'blob_limit',
+        `The blobs of this store would exceed ${this.#limits.maxTotalBytes} bytes.`,
+        {
+          details: { limit: this.#limits.maxTotalBytes },
+        },
+      )
+    }
+    await this.#committer.exclusively(() => this.#connection.putBlob(blob))
+    return { ...refTo(blob), ...(redacted && { redacted: true as const }) }
+  }
+
+  async get(hash: string, { start = 0, end }: { start?: number; end?: number } = {}): Promise<StoredBlob> {
+    const info = await this.#connection.blob(hash)
+    if (info === undefined)
+      throw new VitrineError('blob_not_found', `There is no blob ${hash} in this store.`)
+    const stop = end ?? info.bytes
+    if (
+      !Number.isInteger(start) ||
+      !Number.isInteger(stop) ||
+      start < 0 ||
+      stop < start ||
+      stop > info.bytes
+    ) {
+      throw new VitrineError(
+        'range_invalid',
+        `Expected a range within 0 and ${info.bytes}, got ${start} to ${stop}.`,
+        {
+          details: { bytes: info.bytes },
+        },
+      )
+    }
+    return {
+      bytes: info.bytes,
+      mediaType: info.mediaType ?? undefined,
+      stream: this.#stream(hash, start, stop),
+    }
+  }
+
+  #stream(hash: string, start: number, end: number): ReadableStream<Uint8Array> {
+    const connection = this.#connection
+    let offset = start
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (offset >= end) {
+            controller.close()
+            return
+          }
+          const part = await connection.blobPart(hash, offset, Math.min(partBytes, end - offset))
+          if (part.byteLength === 0) {
+            throw new VitrineError('blob_not_found', `The blob ${hash} was freed while it was read.`)
+          }
+          offset += part.byteLength
+          controller.enqueue(part)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** Frees what nothing refers to any more. */
+  async sweep(grace = graceMs): Promise<void> {
+    while ((await this.#committer.exclusively(() => this.#connection.freeBlobs(Date.now() - grace))) > 0) {
+      await new Promise(setImmediate)
+    }
+    this.#total = await this.#connection.blobBytes()
+  }
+}
+
+async function collect(content: BlobContent, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new VitrineError('blob_too_large', `A blob may have at most ${maxBytes} bytes.`, {
+      details: { limit: maxBytes },
+    })
+  if (typeof content === 'string') return collect(Buffer.from(content), maxBytes)
+  if (content instanceof Uint8Array) {
+    if (content.byteLength > maxBytes) throw tooLarge()
+    return content
+  }
+  const parts: Uint8Array[] = []
+  let total = 0
+  for await (const part of content) {
+    total += part.byteLength
+    if (total > maxBytes) throw tooLarge()
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}

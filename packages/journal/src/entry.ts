@@ -1,0 +1,59 @@
+import type { JournalEvent } from '@vitrine/protocol'
+
+/**
+ * One committed event as the store keeps it. `body` is the event's JSON: the bytes that are hashed are the
+ * bytes that are stored, served and parsed.
+ */
+export class Entry {
+  /** The place in the store's commit order, over all journals. */
+  readonly position: number
+  readonly journal: string
+  readonly seq: number
+  /** Milliseconds since the epoch; never decreases within a journal. */
+  readonly time: number
+  readonly type: string
+  readonly session: string | null
+  readonly run: string | null
+  readonly hash: string
+  readonly body: string
+  #event: JournalEvent | undefined
+
+  constructor(
+    position: number,
+    journal: string,
+    seq: number,
+    time: number,
+    type: string,
+    session: string | null,
+    run: string | null,
+    hash: string,
+    body: string,
+    event?: JournalEvent,
+  ) {
+    this.position = position
+    this.journal = journal
+    this.seq = seq
+    this.time = time
+    this.type = type
+    this.session = session
+    this.run = run
+    this.hash = hash
+    this.body = body
+    this.#event = event
+  }
+
+  /** Frozen to the bottom: all readers share it. */
+  get event(): JournalEvent {
+    this.#event ??= deepFreeze<JournalEvent>(JSON.parse(this.body))
+    return this.#event
+  }
+}
+
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const key in value) {
+    const inner = value[key]
+    if (typeof inner === 'object' && inner !== null) deepFreeze(inner)
+  }
+  return Object.freeze(value)
+}

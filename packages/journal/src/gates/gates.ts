@@ -1,0 +1,106 @@
+import { type JournalEvent, VitrineError } from '@vitrine/protocol'
+
+/** `deny` may say why. Anything else than an answer, an error and silence count as a refusal. */
+export type GateAnswer = 'allow' | 'deny' | { readonly answer: 'allow' | 'deny'; readonly reason?: string }
+
+export type Gate = (
+  start: JournalEvent,
+  options: { readonly signal: AbortSignal },
+) => GateAnswer | Promise<GateAnswer>
+
+export interface GateOptions {
+  /** How long it may take to answer; default 30 s. */
+  readonly timeoutMs?: number
+}
+
+export interface Judgement {
+  readonly gate: string
+  readonly answer: 'allow' | 'deny'
+  readonly reason?: string
+  readonly durationMs: number
+}
+
+interface Posted {
+  readonly name: string
+  readonly gate: Gate
+  readonly timeoutMs: number
+}
+
+/** The gates of one journal, asked in the order they were posted. */
+export class Gates {
+  readonly #posted: Posted[] = []
+
+  get size(): number {
+    return this.#posted.length
+  }
+
+  add(name: string, gate: Gate, { timeoutMs = 30_000 }: GateOptions = {}): () => void {
+    if (typeof name !== 'string' || name === '')
+      throw new VitrineError('argument_invalid', 'gate: expected a name.')
+    if (!(timeoutMs > 0 && timeoutMs <= 0x7fff_ffff)) {
+      throw new VitrineError(
+        'argument_invalid',
+        `gate.timeoutMs: expected a number above 0, got ${timeoutMs}.`,
+      )
+    }
+    const posted = { name, gate, timeoutMs }
+    this.#posted.push(posted)
+    return () => {
+      const index = this.#posted.indexOf(posted)
+      if (index >= 0) this.#posted.splice(index, 1)
+    }
+  }
+
+  /** Asks each gate, until one refuses. */
+  async *ask(start: JournalEvent, signal?: AbortSignal): AsyncGenerator<Judgement> {
+    for (const posted of [...this.#posted]) {
+      const judgement = await judge(posted, start, signal)
+      yield judgement
+      if (judgement.answer === 'deny') return
+    }
+  }
+}
+
+async function judge(
+  { name, gate, timeoutMs }: Posted,
+  start: JournalEvent,
+  signal?: AbortSignal,
+): Promise<Judgement> {
+  const began = performance.now()
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const either = signal ? AbortSignal.any([signal, timeout]) : timeout
+  const verdict = await Promise.race([
+    Promise.resolve()
+      .then(() => gate(start, { signal: either }))
+      .then(readAnswer, (error: unknown) =>
+        deny(`it failed: ${error instanceof Error ? error.message : String(error)}`),
+      ),
+    aborted(either).then(() =>
+      deny(timeout.aborted ? `it did not answer within ${timeoutMs} ms` : 'the call was cancelled'),
+    ),
+  ])
+  return { gate: name, ...verdict, durationMs: performance.now() - began }
+}
+
+function readAnswer(answer: GateAnswer): Omit<Judgement, 'gate' | 'durationMs'> {
+  if (answer === 'allow' || answer === 'deny') return { answer }
+  if (
+    typeof answer === 'object' &&
+    answer !== null &&
+    (answer.answer === 'allow' || answer.answer === 'deny')
+  ) {
+    return { answer: answer.answer, ...(answer.reason !== undefined && { reason: String(answer.reason) }) }
+  }
+  return deny("it answered neither 'allow' nor 'deny'")
+}
+
+function deny(reason: string): Omit<Judgement, 'gate' | 'durationMs'> {
+  return { answer: 'deny', reason }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,39 @@
+/** The append-only record: append, read, tail, taps, sinks, gates, policies, redaction, spans, blobs, stores. */
+export type { Health } from './append/committer.ts'
+export type { JournalStream } from './append/held-stream.ts'
+export type { BlobContent, BlobLimits, StoredBlob } from './blobs/blobs.ts'
+export { Entry } from './entry.ts'
+export type { Gate, GateAnswer, GateOptions } from './gates/gates.ts'
+export type { RememberedHead, Verification } from './integrity/verify.ts'
+export type { FlushOptions, Journal, WriterOptions } from './journal.ts'
+export type { ExportedItem } from './mirror.ts'
+export { openStore } from './open-store.ts'
+export type { OperateOptions, Operation } from './operate/operate.ts'
+export type { FinishData } from './operate/outcome.ts'
+export type { PayloadPolicy } from './policy/policy.ts'
+export type { RetentionLimits } from './retention/retention.ts'
+export type { OpenStoreOptions } from './settings.ts'
+export { callbackSink } from './sinks/callback.ts'
+export type { SinkState } from './sinks/feed.ts'
+export { httpSink } from './sinks/http.ts'
+export { jsonlSink } from './sinks/jsonl.ts'
+export { otlpSink } from './sinks/otlp.ts'
+export type { Sink, SinkBatch, SinkWriteOptions } from './sinks/sink.ts'
+export { workspaceJsonlSink } from './sinks/workspace-jsonl.ts'
+export type { AddedSink, AddSinkOptions, Store } from './store.ts'
+export type {
+  BlobInfo,
+  CommitBatch,
+  ConnectOptions,
+  Hole,
+  JournalHead,
+  NewBlob,
+  Removal,
+  ScanRange,
+  StoreConnection,
+  StoreDriver,
+  WorkKey,
+} from './stores/contract.ts'
+export { memoryStore } from './stores/memory.ts'
+export { type SqliteStoreOptions, sqliteStore } from './stores/sqlite/store.ts'
+export type { Tap, TapOptions, Untap } from './taps/taps.ts'

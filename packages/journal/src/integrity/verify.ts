@@ -1,0 +1,142 @@
+import { isEvent } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
+import { chain, genesis } from './chain.ts'
+
+const pageRows = 1_000
+
+/** A head that someone remembered elsewhere. */
+export interface RememberedHead {
+  readonly seq: number
+  readonly hash: string
+}
+
+export type Verification =
+  | { readonly ok: true; readonly head: RememberedHead; readonly events: number; readonly missing: number }
+  | { readonly ok: false; readonly seq: number; readonly reason: string }
+
+/** Follows the chain from the first event to the last and names the first `seq` that does not hold. */
+export async function verifyJournal(
+  connection: StoreConnection,
+  journal: string,
+  head: JournalHead | undefined,
+  remembered: RememberedHead | undefined,
+  signal?: AbortSignal,
+): Promise<Verification> {
+  const walk = new Walk(journal, remembered)
+  for (let after = 0; ; ) {
+    signal?.throwIfAborted()
+    const to = Number.MAX_SAFE_INTEGER
+    const entries = await connection.scan({ journal, from: after, to, order: 'forwards', limit: pageRows })
+    const last = entries.length < pageRows ? to : entries.at(-1)!.seq
+    const holes = (await connection.holes(journal, after + 1, last)).filter((hole) => hole.from > after)
+    const bad = walk.step(entries, holes)
+    if (bad) return bad
+    if (last === to) break
+    after = last
+    await new Promise(setImmediate)
+  }
+  return walk.end(head)
+}
+
+class Walk {
+  readonly #journal: string
+  readonly #remembered: RememberedHead | undefined
+  readonly #unclaimed: { from: number; to: number }[] = []
+  #hash: string
+  #seq = 0
+  #events = 0
+  #missing = 0
+  #time = 0
+
+  constructor(journal: string, remembered: RememberedHead | undefined) {
+    this.#journal = journal
+    this.#remembered = remembered
+    this.#hash = genesis(journal)
+  }
+
+  step(entries: readonly Entry[], holes: readonly Hole[]): Verification | undefined {
+    let hole = 0
+    for (const entry of entries) {
+      for (; hole < holes.length && holes[hole]!.from < entry.seq; hole += 1) {
+        const bad = this.#pass(holes[hole]!)
+        if (bad) return bad
+      }
+      const bad = this.#check(entry)
+      if (bad) return bad
+    }
+    for (; hole < holes.length; hole += 1) {
+      const bad = this.#pass(holes[hole]!)
+      if (bad) return bad
+    }
+    return undefined
+  }
+
+  end(head: JournalHead | undefined): Verification {
+    const seq = this.#seq
+    if ((head?.seq ?? 0) > seq)
+      return wrong(seq + 1, 'it is missing: the journal ends before its recorded head')
+    if ((head?.seq ?? 0) < seq) return wrong((head?.seq ?? 0) + 1, 'it lies beyond the recorded head')
+    if (head && head.hash !== this.#hash) return wrong(seq, 'the recorded head has another hash')
+    if (this.#remembered && this.#remembered.seq > seq) {
+      return wrong(seq + 1, `it is missing: the remembered head is ${this.#remembered.seq}`)
+    }
+    const unclaimed = this.#unclaimed[0]
+    if (unclaimed) return wrong(unclaimed.from, 'it is missing, and no journal.trimmed event accounts for it')
+    return { ok: true, head: { seq, hash: this.#hash }, events: this.#events, missing: this.#missing }
+  }
+
+  #pass({ from, to, hash }: Hole): Verification | undefined {
+    if (from !== this.#seq + 1) return wrong(this.#seq + 1, 'a hole is recorded where it should not be')
+    const remembered = this.#remembered
+    if (remembered && remembered.seq === to && remembered.hash !== hash)
+      return wrong(to, 'the remembered head has another hash')
+    this.#hash = hash
+    this.#seq = to
+    this.#missing += to - from + 1
+    this.#unclaimed.push({ from, to })
+    return undefined
+  }
+
+  #check(entry: Entry): Verification | undefined {
+    const expected = this.#seq + 1
+    if (entry.seq !== expected) return wrong(expected, 'it is missing')
+    if (chain(this.#hash, entry.body) !== entry.hash)
+      return wrong(expected, 'its content or its order was changed')
+    const { event } = entry
+    const agrees =
+      event.journal === this.#journal &&
+      event.seq === entry.seq &&
+      event.type === entry.type &&
+      (event.session ?? null) === entry.session &&
+      (event.run ?? null) === entry.run &&
+      Date.parse(event.time) === entry.time &&
+      entry.time >= this.#time
+    if (!agrees) return wrong(expected, 'what it is found by was changed')
+    if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {
+      return wrong(expected, 'the remembered head has another hash')
+    }
+    if (isEvent(event, 'journal.trimmed')) this.#claim(event.data.from, event.data.to)
+    this.#hash = entry.hash
+    this.#seq = expected
+    this.#time = entry.time
+    this.#events += 1
+    return undefined
+  }
+
+  /** A trimming accounts for the holes it speaks of, or for a part of them. */
+  #claim(from: number, to: number): void {
+    const rest = this.#unclaimed.flatMap((hole) => {
+      if (hole.to < from || hole.from > to) return [hole]
+      return [
+        { from: hole.from, to: from - 1 },
+        { from: to + 1, to: hole.to },
+      ].filter((part) => part.from <= part.to)
+    })
+    this.#unclaimed.splice(0, this.#unclaimed.length, ...rest)
+  }
+}
+
+function wrong(seq: number, reason: string): Verification {
+  return { ok: false, seq, reason }
+}

@@ -1,0 +1,197 @@
+import {
+  checkEventInput,
+  type EventContext,
+  type EventInput,
+  type EventSource,
+  type JournalEvent,
+  type JournalItem,
+  type JournalReader,
+  type Page,
+  type ReadOptions,
+  type Summary,
+  type SummaryOptions,
+  type TailOptions,
+} from '@vitrine/protocol'
+import type { Committer, JournalState } from './append/committer.ts'
+import { HeldStream, type JournalStream } from './append/held-stream.ts'
+import { type Prepared, prepare, prepareRedacted, type Workshop } from './append/prepare.ts'
+import type { Gate, GateOptions, Gates } from './gates/gates.ts'
+import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
+import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
+import { ambient } from './operate/ambient.ts'
+import { type OperateOptions, type Operation, operate } from './operate/operate.ts'
+import { wholeNumber } from './read/limits.ts'
+import type { Reader, Subject } from './read/reader.ts'
+import { summarize } from './read/summary.ts'
+import type { RetentionLimits } from './retention/retention.ts'
+import type { StoreConnection } from './stores/contract.ts'
+import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
+
+/** Who writes, and what every event of this handle carries. */
+export interface WriterOptions extends EventContext {
+  readonly source?: EventSource
+  /** The provider's name, for spans. */
+  readonly backend?: string
+}
+
+/** What a journal handle shares with all others of the same journal. */
+export interface JournalCore {
+  readonly id: string
+  readonly state: JournalState
+  readonly subject: Subject
+  readonly taps: Taps
+  readonly gates: Gates
+  readonly connection: StoreConnection
+  readonly committer: Committer
+  readonly reader: Reader
+  readonly workshop: Workshop
+  flush(options?: FlushOptions): Promise<void>
+  trim(
+    state: JournalState,
+    limits: RetentionLimits,
+  ): Promise<{ readonly events: number; readonly bytes: number }>
+}
+
+export interface FlushOptions {
+  /** Default 30 s. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** The append-only record of one subject: a sandbox, a loop, or the host itself. */
+export class Journal implements JournalReader {
+  readonly id: string
+  readonly #core: JournalCore
+  readonly #writer: WriterOptions
+
+  constructor(core: JournalCore, writer: WriterOptions = {}) {
+    this.id = core.id
+    this.#core = core
+    this.#writer = writer
+  }
+
+  /** The newest event's `seq` and hash: remember it elsewhere, and `verify` can prove more. */
+  get head(): RememberedHead {
+    const { seq, hash } = this.#core.state.head
+    return { seq, hash }
+  }
+
+  /** The same journal; what it writes carries that context. */
+  as(options: WriterOptions): Journal {
+    return new Journal(this.#core, { ...this.#writer, ...options })
+  }
+
+  /** The cursor of an event of this journal. */
+  cursor(event: { readonly seq: number }): string {
+    return this.#core.subject.cursor(event.seq)
+  }
+
+  /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
+  async append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+    return this.#commit(prepare(events, this.#context(), this.#core.workshop))
+  }
+
+  /** For events that continue each other: secrets split over them are masked too. */
+  stream(): JournalStream {
+    return new HeldStream({
+      redactor: this.#core.workshop.redactor,
+      check: (events) => events.forEach(checkEventInput),
+      append: (events) => this.#commit(prepareRedacted(events, this.#context(), this.#core.workshop)),
+    })
+  }
+
+  async #commit({ wish, size, ending }: Prepared): Promise<readonly JournalEvent[]> {
+    const entries = await this.#core.committer.append(this.#core.state, wish, { size, ending })
+    return entries.map(({ event }) => event)
+  }
+
+  #context(): { source: EventSource; context: EventContext } {
+    const { source = 'host', backend: _backend, ...own } = this.#writer
+    const around = ambient.getStore()
+    return { source, context: around?.journal === this.id ? { ...around.context, ...own } : own }
+  }
+
+  read(options?: ReadOptions): Promise<Page> {
+    return this.#core.reader.page(this.#core.subject, options)
+  }
+
+  tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
+    return this.#core.reader.tail(this.#core.subject, options)
+  }
+
+  async summary({ buckets, signal, ...filter }: SummaryOptions = {}): Promise<Summary> {
+    const slices = wholeNumber('buckets', buckets, { min: 1, max: 10_000, fallback: 60 })
+    const { key } = await this.#core.subject.end()
+    return summarize(this.#core.connection, this.id, key, slices, filter, signal)
+  }
+
+  /** Shows copies of events as they are committed, from memory, best effort. */
+  tap(tap: Tap, options?: TapOptions): Untap {
+    return this.#core.taps.add(tap, options)
+  }
+
+  /** Asks before every operation. */
+  gate(name: string, gate: Gate, options?: GateOptions): () => void {
+    return this.#core.gates.add(name, gate, options)
+  }
+
+  /** Runs something as an operation: started, gated, traced, finished. */
+  operate<T>(
+    op: string,
+    data: { readonly [key: string]: unknown },
+    run: (operation: Operation) => T | Promise<T>,
+    options?: OperateOptions<T>,
+  ): Promise<T> {
+    const { source: _source, backend = 'local', ...context } = this.#writer
+    const { gates } = this.#core
+    const host = {
+      journal: this.id,
+      backend,
+      context,
+      gates,
+      append: (events: readonly EventInput[]) => this.append(events),
+    }
+    return operate(host, op, data, run, options)
+  }
+
+  /** A page for another store's `import`. */
+  async export({
+    after = 0,
+    limit = 1_000,
+  }: {
+    after?: number
+    limit?: number
+  } = {}): Promise<readonly ExportedItem[]> {
+    const { found } = await this.#core.reader.after(this.#core.subject, after, {}, limit)
+    return found.map((one) => ('body' in one ? { event: one.event, hash: one.hash } : exportHole(one)))
+  }
+
+  /** Takes another store's events with their `seq` and hash. What is here already is passed over. */
+  async import(items: readonly ExportedItem[]): Promise<void> {
+    const size = items.length * 512
+    await this.#core.committer.append(this.#core.state, mirrorWish(this.id, items), { size, ending: false })
+  }
+
+  /** Brings this journal below these limits now. */
+  trim(limits: RetentionLimits): Promise<{ readonly events: number; readonly bytes: number }> {
+    return this.#core.trim(this.#core.state, limits)
+  }
+
+  /** Once everything appended is committed and every sink has it. */
+  flush(options?: FlushOptions): Promise<void> {
+    return this.#core.flush(options)
+  }
+
+  /** Follows the hash chain. With a `head` remembered elsewhere it proves that nothing was taken from the end. */
+  async verify({
+    head,
+    signal,
+  }: {
+    head?: RememberedHead
+    signal?: AbortSignal
+  } = {}): Promise<Verification> {
+    await this.#core.committer.idle()
+    const recorded = await this.#core.connection.head(this.id)
+    return verifyJournal(this.#core.connection, this.id, recorded, head, signal)
+  }
+}

@@ -1,0 +1,79 @@
+import { type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { blobReferences } from './append/large-fields.ts'
+import type { PlacedEntry, Placement, Wish } from './append/plan.ts'
+import { Entry } from './entry.ts'
+import { chain } from './integrity/chain.ts'
+import type { Hole, JournalHead } from './stores/contract.ts'
+
+/** What one store gives another: an event with its hash, or the hole where events were. */
+export type ExportedItem =
+  | { readonly event: JournalEvent; readonly hash: string }
+  | {
+      readonly hole: {
+        readonly from: number
+        readonly to: number
+        readonly hash: string
+        readonly reason: string
+        readonly types: readonly string[]
+      }
+    }
+
+/** A wish that repeats another store's record: same `seq`, same hashes, or it is refused. */
+export function mirrorWish(journal: string, items: readonly ExportedItem[]): Wish {
+  return {
+    blobs: [],
+    mirror: true,
+    place: (head, lastPosition) => placeMirrored(journal, items, head, lastPosition),
+  }
+}
+
+function placeMirrored(
+  journal: string,
+  items: readonly ExportedItem[],
+  head: JournalHead,
+  lastPosition: number,
+): Placement {
+  let { seq, hash, time } = head
+  let position = lastPosition
+  const entries: PlacedEntry[] = []
+  const holes: Hole[] = []
+  for (const item of items) {
+    const { from, to } = 'hole' in item ? item.hole : { from: item.event.seq, to: item.event.seq }
+    if (to <= seq) continue
+    if (from !== seq + 1) throw diverged(journal, `it ends at ${seq} and ${from} was given`)
+    if ('hole' in item) {
+      hash = item.hole.hash
+      holes.push({ ...item.hole, journal, position })
+    } else {
+      const entry = mirrored(journal, item, hash, position + 1)
+      position += 1
+      hash = entry.hash
+      time = entry.time
+      entries.push({ entry, references: blobReferences(entry.body) })
+    }
+    seq = to
+  }
+  return { entries, end: { seq, hash, time }, holes }
+}
+
+function mirrored(
+  journal: string,
+  { event, hash }: { event: JournalEvent; hash: string },
+  previous: string,
+  position: number,
+): Entry {
+  if (event.journal !== journal) throw diverged(journal, `an event of ${event.journal} was given`)
+  const body = JSON.stringify(event)
+  if (chain(previous, body) !== hash)
+    throw diverged(journal, `event ${event.seq} does not continue its chain`)
+  const { seq, type, session = null, run = null } = event
+  return new Entry(position, journal, seq, Date.parse(event.time), type, session, run, hash, body)
+}
+
+export function exportHole({ from, to, hash, reason, types }: Hole): ExportedItem {
+  return { hole: { from, to, hash, reason, types } }
+}
+
+function diverged(journal: string, why: string): VitrineError {
+  return new VitrineError('journal_diverged', `The journal ${journal} cannot take these events: ${why}.`)
+}

@@ -1,0 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { EventContext } from '@vitrine/protocol'
+
+/** The operation that the current code runs in: what it appends and calls belongs to it. */
+export interface Ambient {
+  readonly journal: string
+  readonly operation: string
+  readonly context: EventContext
+}
+
+export const ambient = new AsyncLocalStorage<Ambient>()

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import type { JsonObject, JsonValue } from '@vitrine/protocol'
+import type { FullPolicy, PolicyRules } from './policy.ts'
+
+const outputFields = new Set(['stdout', 'stderr'])
+const argvFields = new Set(['argv', 'command', 'args'])
+const pathFields = new Set([
+  'path',
+  'pathBase64',
+  'previousPath',
+  'previousPathBase64',
+  'paths',
+  'cwd',
+  'root',
+  'target',
+  'uncovered',
+])
+
+/** What was cut or left out of a field, so that the reader knows and can compare. */
+interface Omission {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** The payload as a policy wants it. The same object comes back when nothing had to change. */
+export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules): JsonObject {
+  const policy = (typeof data.op === 'string' && rules.byOp[data.op]) || rules.base
+  let result: Record<string, JsonValue | undefined> | undefined
+  let omitted: Record<string, JsonValue> | undefined
+  for (const key in data) {
+    const value = data[key]
+    const change = changeField(type, key, value, policy, data.encoding === 'base64')
+    if (change === undefined) continue
+    result ??= { ...data }
+    if (change.value === undefined) delete result[key]
+    else result[key] = change.value
+    if (change.omission) {
+      omitted ??= {}
+      omitted[key] = { ...change.omission }
+    }
+  }
+  if (result === undefined) return data
+  return omitted
+    ? { ...result, omitted: { ...(data.omitted as JsonObject | undefined), ...omitted } }
+    : result
+}
+
+interface Change {
+  /** Absent: the field is left out. */
+  readonly value?: JsonValue
+  readonly omission?: Omission
+}
+
+function changeField(
+  type: string,
+  key: string,
+  value: JsonValue | undefined,
+  policy: FullPolicy,
+  binary: boolean,
+): Change | undefined {
+  if (value === undefined) return undefined
+  if (outputFields.has(key) || (key === 'data' && type === 'process.output')) {
+    if (!policy.output) return leaveOut(key, value)
+    // Half of a base64 text is no base64 text.
+    if (binary && typeof value === 'string' && value.length > policy.maxOutputBytes)
+      return leaveOut(key, value)
+    return cutText(value, policy.maxOutputBytes)
+  }
+  if (argvFields.has(key)) return policy.argv ? undefined : {}
+  if (pathFields.has(key)) return policy.paths ? undefined : {}
+  if (key === 'env') return changeEnv(value, policy.env)
+  if (key === 'errorMessage' && !policy.errorText) return {}
+  return cutText(value, policy.maxTextBytes)
+}
+
+/** `process.output` without its data would not be one: the field stays, empty. */
+function leaveOut(key: string, value: JsonValue): Change {
+  const omission = typeof value === 'string' ? omissionOf(value) : undefined
+  return { ...(key === 'data' && { value: '' }), ...(omission && { omission }) }
+}
+
+function changeEnv(value: JsonValue, rule: FullPolicy['env']): Change | undefined {
+  if (rule === true) return undefined
+  if (rule === false) return {}
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return undefined
+  return { value: Object.keys(value) }
+}
+
+function cutText(value: JsonValue, maxBytes: number): Change | undefined {
+  if (typeof value !== 'string' || value.length * 3 <= maxBytes) return undefined
+  const bytes = Buffer.from(value)
+  if (bytes.byteLength <= maxBytes) return undefined
+  const omission = omissionOf(value)
+  if (maxBytes === 0) return { value: '', omission }
+  const head = utf8Prefix(bytes, Math.ceil(maxBytes / 2))
+  const tail = utf8Suffix(bytes, Math.floor(maxBytes / 2))
+  const left = bytes.byteLength - Buffer.byteLength(head) - Buffer.byteLength(tail)
+  return { value: `${head}…[${left} bytes left out]…${tail}`, omission }
+}
+
+function omissionOf(text: string): Omission {
+  return { bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') }
+}
+
+function utf8Prefix(bytes: Buffer, length: number): string {
+  let end = Math.min(length, bytes.byteLength)
+  while (end > 0 && isContinuation(bytes[end])) end -= 1
+  return bytes.toString('utf8', 0, end)
+}
+
+function utf8Suffix(bytes: Buffer, length: number): string {
+  let start = Math.max(0, bytes.byteLength - length)
+  while (start < bytes.byteLength && isContinuation(bytes[start])) start += 1
+  return bytes.toString('utf8', start)
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80
+}

@@ -1,0 +1,50 @@
+import { VitrineError } from '@vitrine/protocol'
+
+/** Where a reader is: in one journal by `seq`, or in the whole store by commit position. */
+export type Place =
+  | {
+      readonly scope: 'journal'
+      readonly journal: string
+      readonly incarnation: string
+      readonly seq: number
+    }
+  | { readonly scope: 'store'; readonly store: string; readonly position: number }
+
+/** Opaque to everyone else: only this file knows what is in a cursor. */
+export function encodeCursor(place: Place): string {
+  const parts =
+    place.scope === 'journal'
+      ? ['j', place.incarnation, place.seq.toString(36), place.journal]
+      : ['s', place.store, place.position.toString(36)]
+  return Buffer.from(parts.join('.')).toString('base64url')
+}
+
+export function decodeCursor(cursor: string): Place {
+  if (typeof cursor === 'string' && /^[A-Za-z0-9_-]{1,512}$/.test(cursor)) {
+    const text = Buffer.from(cursor, 'base64url').toString('utf8')
+    const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)
+    if (journal) {
+      const [, incarnation = '', seq = '', id = ''] = journal
+      const place = { scope: 'journal', journal: id, incarnation, seq: number(seq, cursor) } as const
+      if (encodeCursor(place) === cursor) return place
+    }
+    const store = /^s\.([A-Za-z0-9_]+)\.([0-9a-z]{1,11})$/.exec(text)
+    if (store) {
+      const [, id = '', position = ''] = store
+      const place = { scope: 'store', store: id, position: number(position, cursor) } as const
+      if (encodeCursor(place) === cursor) return place
+    }
+  }
+  throw notACursor(cursor)
+}
+
+function number(text: string, cursor: string): number {
+  const value = Number.parseInt(text, 36)
+  if (!Number.isSafeInteger(value)) throw notACursor(cursor)
+  return value
+}
+
+function notACursor(cursor: unknown): VitrineError {
+  const got = typeof cursor === 'string' ? JSON.stringify(cursor.slice(0, 40)) : typeof cursor
+  return new VitrineError('cursor_invalid', `Expected a cursor of this store, got ${got}.`)
+}

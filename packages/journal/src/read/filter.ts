@@ -1,0 +1,22 @@
+import { type EventFilter, matchTypes } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+
+/** A filter as a test of entries in memory; the store applies the same filter where it scans. */
+export function entryMatcher({ types, session, run, text }: EventFilter): (entry: Entry) => boolean {
+  const matchesType = matchTypes(types)
+  const needle = text === undefined ? undefined : asciiLower(jsonText(text))
+  return (entry) =>
+    matchesType(entry.type) &&
+    (session === undefined || entry.session === session) &&
+    (run === undefined || entry.run === run) &&
+    (needle === undefined || asciiLower(entry.body).includes(needle))
+}
+
+/** A text as it stands inside an event's JSON. */
+export function jsonText(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

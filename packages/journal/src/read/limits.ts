@@ -1,0 +1,18 @@
+import { VitrineError } from '@vitrine/protocol'
+
+/** A whole number within bounds, or an error that says what was expected and what came. */
+export function wholeNumber(
+  name: string,
+  value: number | undefined,
+  { min, max, fallback }: { min: number; max: number; fallback: number },
+): number {
+  if (value === undefined) return fallback
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  throw new VitrineError(
+    'argument_invalid',
+    `${name}: expected a whole number from ${min} to ${max}, got ${value}.`,
+    {
+      details: { argument: name },
+    },
+  )
+}

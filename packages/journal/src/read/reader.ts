@@ -1,0 +1,242 @@
+import {
+  type EventFilter,
+  type JournalItem,
+  type Page,
+  type ReadOptions,
+  type TailOptions,
+  VitrineError,
+} from '@vitrine/protocol'
+import type { Recent } from '../recent.ts'
+import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
+import type { Wakeup } from '../wakeup.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { entryMatcher } from './filter.ts'
+import { wholeNumber } from './limits.ts'
+import { seqAtTime } from './locate.ts'
+import { type Found, scan, toItem } from './scan.ts'
+import { Tail, type TailSource } from './tail.ts'
+
+const pageItems = 1_000
+const maxPageItems = 10_000
+
+/** What is read: one journal by `seq`, or the whole store by commit position. */
+export interface Subject {
+  /** Null for the whole store. */
+  readonly journal: string | null
+  readonly wakeup: Wakeup
+  /** The newest key, and whether anything was trimmed below it. */
+  end(): Promise<{ readonly key: number; readonly mayHaveHoles: boolean }>
+  cursor(key: number): string
+  /** The key in a cursor of this subject, and of no other. */
+  key(cursor: string): Promise<number>
+}
+
+/** Reads for everyone: pages, tails and sinks go through here. */
+export class Reader {
+  readonly #connection: StoreConnection
+  readonly #recent: Recent
+  readonly #ended: () => Error | undefined
+
+  constructor(connection: StoreConnection, recent: Recent, ended: () => Error | undefined) {
+    this.#connection = connection
+    this.#recent = recent
+    this.#ended = ended
+  }
+
+  async page(subject: Subject, options: ReadOptions = {}): Promise<Page> {
+    const { order = 'forwards', signal, ...filter } = options
+    const limit = wholeNumber('limit', options.limit, { min: 1, max: maxPageItems, fallback: pageItems })
+    if (order !== 'forwards' && order !== 'backwards') {
+      throw new VitrineError(
+        'argument_invalid',
+        `order: expected 'forwards' or 'backwards', got ${JSON.stringify(order)}.`,
+      )
+    }
+    const { key: newest, mayHaveHoles } = await subject.end()
+    const [low, high] = await this.#bounds(subject, options, newest)
+    const range = order === 'forwards' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
+    const { found, scanned, end } = await scan(this.#connection, {
+      journal: subject.journal,
+      ...range,
+      order,
+      limit,
+      filter: eventFilter(filter),
+      mayHaveHoles,
+      signal,
+    })
+    const cursorOf = this.#holeCursor(subject)
+    return { events: found.map((one) => toItem(one, cursorOf)), cursor: subject.cursor(scanned), end }
+  }
+
+  /** The keys that `after`, `before` and `at` leave: above the first, up to and with the second. */
+  async #bounds(
+    subject: Subject,
+    { after, before, at, order }: ReadOptions,
+    newest: number,
+  ): Promise<[number, number]> {
+    let low = after === undefined ? 0 : await subject.key(after)
+    let high = before === undefined ? newest : Math.min(newest, (await subject.key(before)) - 1)
+    if (at !== undefined) {
+      const key = await this.#keyAt(subject, at, newest)
+      if (order === 'backwards') high = Math.min(high, key)
+      else low = Math.max(low, key - 1)
+    }
+    return [Math.min(low, newest), Math.max(high, 0)]
+  }
+
+  async #keyAt(subject: Subject, at: number | Date, newest: number): Promise<number> {
+    if (typeof at === 'number')
+      return wholeNumber('at', at, { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 1 })
+    if (!(at instanceof Date) || Number.isNaN(at.getTime())) {
+      throw new VitrineError('argument_invalid', 'at: expected a seq or a Date.')
+    }
+    if (subject.journal === null)
+      throw new VitrineError('unsupported', 'at: a time can be looked up in one journal only.')
+    return seqAtTime(this.#connection, subject.journal, newest, at.getTime())
+  }
+
+  /** Follows from a cursor, from the beginning, or from now. */
+  tail(subject: Subject, options: TailOptions = {}): Tail<JournalItem> {
+    const cursorOf = this.#holeCursor(subject)
+    const { after, signal, ...filter } = options
+    const start = startKey(subject, after)
+    return new Tail(
+      this.#source(subject, eventFilter(filter), (found) => toItem(found, cursorOf)),
+      start,
+      signal,
+    )
+  }
+
+  /** The same without the step from entries to events, from a key: for sinks and servers. */
+  follow(subject: Subject, after: number, filter: EventFilter, signal?: AbortSignal): Tail<Found> {
+    return new Tail(
+      this.#source(subject, filter, (found) => found),
+      after,
+      signal,
+    )
+  }
+
+  /** One page after a key, from memory where it is still there. */
+  async after(
+    subject: Subject,
+    key: number,
+    filter: EventFilter,
+    limit: number,
+  ): Promise<{ found: readonly Found[]; scanned: number }> {
+    return this.#pull(subject, key, filter, entryMatcher(filter), limit)
+  }
+
+  #source<Item>(subject: Subject, filter: EventFilter, map: (found: Found) => Item): TailSource<Item> {
+    const matches = entryMatcher(filter)
+    return {
+      wakeup: subject.wakeup,
+      ended: this.#ended,
+      pull: async (key) => {
+        const { found, scanned } = await this.#pull(subject, key, filter, matches, pageItems)
+        return { items: found.map(map), scanned }
+      },
+    }
+  }
+
+  async #pull(
+    subject: Subject,
+    key: number,
+    filter: EventFilter,
+    matches: ReturnType<typeof entryMatcher>,
+    limit: number,
+  ): Promise<{ found: readonly Found[]; scanned: number }> {
+    const recent = this.#recent.after(subject.journal, key, limit)
+    if (recent !== undefined) return { found: recent.filter(matches), scanned: key + recent.length }
+    const { key: newest, mayHaveHoles } = await subject.end()
+    if (key >= newest) return { found: [], scanned: key }
+    const { found, scanned } = await scan(this.#connection, {
+      journal: subject.journal,
+      from: key,
+      to: newest,
+      order: 'forwards',
+      limit,
+      filter,
+      mayHaveHoles,
+    })
+    return { found, scanned }
+  }
+
+  #holeCursor(subject: Subject): (hole: Hole) => string {
+    return (hole) => subject.cursor(subject.journal === null ? hole.position : hole.to)
+  }
+}
+
+function startKey(subject: Subject, after: string | undefined): number | (() => Promise<number>) {
+  if (after === undefined) return 0
+  if (after === 'now') return async () => (await subject.end()).key
+  return () => subject.key(after)
+}
+
+function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
+  if (types !== undefined && !(Array.isArray(types) && types.every((type) => typeof type === 'string'))) {
+    throw new VitrineError('argument_invalid', "types: expected a list of types, such as ['file.*'].")
+  }
+  return {
+    ...(types !== undefined && { types }),
+    ...(session !== undefined && { session }),
+    ...(run !== undefined && { run }),
+    ...(text !== undefined && text !== '' && { text }),
+  }
+}
+
+/** One journal as something to read. */
+export function journalSubject(id: string, wakeup: Wakeup, head: () => Promise<JournalHead>): Subject {
+  let incarnation = ''
+  const load = async () => {
+    const known = await head()
+    incarnation = known.incarnation
+    return known
+  }
+  return {
+    journal: id,
+    wakeup,
+    async end() {
+      const { seq, events } = await load()
+      return { key: seq, mayHaveHoles: events < seq }
+    },
+    cursor: (seq) => encodeCursor({ scope: 'journal', journal: id, incarnation, seq }),
+    async key(cursor) {
+      const place = decodeCursor(cursor)
+      const { seq, incarnation: mine } = await load()
+      const isMine =
+        place.scope === 'journal' && place.journal === id && (place.incarnation === mine || place.seq === 0)
+      if (!isMine) throw new VitrineError('cursor_foreign', `The cursor is not one of the journal ${id}.`)
+      if (place.seq > seq) {
+        throw new VitrineError(
+          'cursor_ahead',
+          `The cursor is at ${place.seq}, but the journal ${id} ends at ${seq}.`,
+        )
+      }
+      return place.seq
+    },
+  }
+}
+
+/** A whole store as something to read. */
+export function storeSubject(store: string, wakeup: Wakeup, lastPosition: () => Promise<number>): Subject {
+  return {
+    journal: null,
+    wakeup,
+    end: async () => ({ key: await lastPosition(), mayHaveHoles: true }),
+    cursor: (position) => encodeCursor({ scope: 'store', store, position }),
+    async key(cursor) {
+      const place = decodeCursor(cursor)
+      if (place.scope !== 'store' || place.store !== store) {
+        throw new VitrineError('cursor_foreign', 'The cursor is not one of the whole store.')
+      }
+      const last = await lastPosition()
+      if (place.position > last) {
+        throw new VitrineError(
+          'cursor_ahead',
+          `The cursor is at ${place.position}, but the store ends at ${last}.`,
+        )
+      }
+      return place.position
+    },
+  }
+}

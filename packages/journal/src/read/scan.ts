@@ -1,0 +1,118 @@
+import { type EventFilter, type JournalGap, type JournalItem, matchTypes } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+import type { Hole, StoreConnection } from '../stores/contract.ts'
+
+/** How many keys one statement may look at: a filter that matches nothing must not hold the event loop. */
+const windowKeys = 10_000
+
+export interface ScanRequest {
+  /** One journal by `seq`, or with null the whole store by commit position. */
+  readonly journal: string | null
+  /** Exclusive. */
+  readonly from: number
+  /** Inclusive: the last key in the direction of the scan. */
+  readonly to: number
+  readonly order: 'forwards' | 'backwards'
+  readonly limit: number
+  readonly filter: EventFilter
+  /** Whether anything was ever trimmed here. */
+  readonly mayHaveHoles: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An entry, or a hole where entries were. */
+export type Found = Entry | Hole
+
+export interface ScanResult {
+  readonly found: readonly Found[]
+  /** The last key looked at, whether it matched or not. */
+  readonly scanned: number
+  readonly end: boolean
+}
+
+/** Reads in windows, yielding in between, until the limit or the end. Holes stand where they are. */
+export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
+  const { journal, to, order, limit, filter, mayHaveHoles, signal } = request
+  const forwards = order === 'forwards'
+  const found: Found[] = []
+  let scanned = request.from
+  while (forwards ? scanned < to : scanned > to) {
+    signal?.throwIfAborted()
+    const edge = forwards ? Math.min(scanned + windowKeys, to) : Math.max(scanned - windowKeys, to)
+    const wanted = limit - found.length
+    const entries = await connection.scan({
+      ...filter,
+      journal,
+      from: scanned,
+      to: edge,
+      order,
+      limit: wanted,
+    })
+    const last = entries.length < wanted ? undefined : entries.at(-1)
+    let reached = last ? keyOf(last, journal) : edge
+    if (mayHaveHoles) {
+      const [low, high] = forwards ? [scanned + 1, reached] : [reached, scanned - 1]
+      const holes = clip(await connection.holes(journal, low, high), journal, { scanned, to, forwards })
+      // A hole that reaches over the edge of the window is passed whole: there is nothing in it.
+      if (journal !== null) {
+        for (const { from, to } of holes) reached = forwards ? Math.max(reached, to) : Math.min(reached, from)
+      }
+      merge(found, entries, holes.filter(holeFilter(filter)), journal, forwards)
+    } else {
+      for (const entry of entries) found.push(entry)
+    }
+    scanned = reached
+    if (last) break
+    if (forwards ? scanned < to : scanned > to) await new Promise(setImmediate)
+  }
+  return { found, scanned, end: forwards ? scanned >= to : scanned <= to }
+}
+
+export function toItem(found: Found, cursorOf: (hole: Hole) => string): JournalItem {
+  return 'body' in found ? found.event : gapNotice(found, cursorOf(found))
+}
+
+function gapNotice({ journal, from, to, reason, types }: Hole, cursor: string): JournalGap {
+  return Object.freeze({
+    journal,
+    type: 'journal.gap' as const,
+    data: Object.freeze({ from, to, reason, types: Object.freeze([...types]), cursor }),
+  })
+}
+
+function keyOf(found: Found, journal: string | null): number {
+  if (journal === null) return found.position
+  return 'body' in found ? found.seq : found.to
+}
+
+/** A reader is told of a hole only if something it asked for may have been in it. */
+function holeFilter({ types }: EventFilter): (hole: Hole) => boolean {
+  const matches = matchTypes(types)
+  return (hole) => hole.types.some(matches)
+}
+
+/** A reader that starts or stops inside a hole misses only that part of it. */
+function clip(
+  holes: readonly Hole[],
+  journal: string | null,
+  { scanned, to, forwards }: { scanned: number; to: number; forwards: boolean },
+): readonly Hole[] {
+  if (journal === null) return holes
+  const [low, high] = forwards ? [scanned + 1, to] : [to, scanned - 1]
+  return holes.map((hole) => ({ ...hole, from: Math.max(hole.from, low), to: Math.min(hole.to, high) }))
+}
+
+function merge(
+  into: Found[],
+  entries: readonly Entry[],
+  holes: readonly Hole[],
+  journal: string | null,
+  forwards: boolean,
+): void {
+  const both: Found[] = [...entries, ...holes]
+  if (holes.length > 0) {
+    const direction = forwards ? 1 : -1
+    both.sort((a, b) => (keyOf(a, journal) - keyOf(b, journal)) * direction)
+  }
+  for (const one of both) into.push(one)
+}

@@ -1,0 +1,71 @@
+import type { EventFilter, Summary, SummaryBucket } from '@vitrine/protocol'
+import type { StoreConnection } from '../stores/contract.ts'
+
+const pageRows = 5_000
+
+/** Counts a journal's events by type in slices of equal time. */
+export async function summarize(
+  connection: StoreConnection,
+  journal: string,
+  headSeq: number,
+  buckets: number,
+  filter: EventFilter,
+  signal?: AbortSignal,
+): Promise<Summary> {
+  const edge = async (order: 'forwards' | 'backwards') => {
+    const range = order === 'forwards' ? { from: 0, to: headSeq } : { from: headSeq + 1, to: 1 }
+    const [entry] = await connection.scan({ journal, ...range, order, limit: 1 })
+    return entry?.time
+  }
+  const start = await edge('forwards')
+  const end = await edge('backwards')
+  if (start === undefined || end === undefined) return { buckets: [], total: 0, counts: {} }
+  const width = Math.max(1, Math.ceil((end - start + 1) / buckets))
+  const slices = Array.from({ length: Math.ceil((end - start + 1) / width) }, () => new Slice())
+  const all = new Slice()
+  for (let from = 0; from < headSeq; from += pageRows) {
+    signal?.throwIfAborted()
+    const to = Math.min(from + pageRows, headSeq)
+    const entries = await connection.scan({
+      ...filter,
+      journal,
+      from,
+      to,
+      order: 'forwards',
+      limit: pageRows,
+    })
+    for (const { time, type, seq } of entries) {
+      all.count(type, seq)
+      slices[Math.min(Math.floor((time - start) / width), slices.length - 1)]?.count(type, seq)
+    }
+    await new Promise(setImmediate)
+  }
+  return {
+    buckets: slices.map((slice, index) => slice.bucket(start + index * width, start + (index + 1) * width)),
+    total: all.total,
+    counts: all.counts,
+  }
+}
+
+class Slice {
+  readonly counts: Record<string, number> = {}
+  total = 0
+  #first = 0
+  #last = 0
+
+  count(type: string, seq: number): void {
+    this.counts[type] = (this.counts[type] ?? 0) + 1
+    this.total += 1
+    this.#first ||= seq
+    this.#last = seq
+  }
+
+  bucket(from: number, to: number): SummaryBucket {
+    return {
+      from: new Date(from).toISOString(),
+      to: new Date(to).toISOString(),
+      ...(this.total > 0 && { seqs: [this.#first, this.#last] as const }),
+      counts: this.counts,
+    }
+  }
+}

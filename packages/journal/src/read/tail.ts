@@ -1,0 +1,86 @@
+import type { JournalItem } from '@vitrine/protocol'
+import type { Wakeup } from '../wakeup.ts'
+
+export interface Pulled<Item> {
+  readonly items: readonly Item[]
+  /** The last key looked at. */
+  readonly scanned: number
+}
+
+export interface TailSource<Item> {
+  readonly wakeup: Wakeup
+  /** What comes after a key: from memory where it is still there, else from the store. Empty when caught up. */
+  pull(after: number): Promise<Pulled<Item>> | Pulled<Item>
+  /** Set when the store has ended: a tail that is cut says so. */
+  ended(): Error | undefined
+}
+
+/**
+ * Follows a journal. It holds a key and at most one page, never a queue: a reader that stops reading costs nothing
+ * and finds everything in the store when it comes back.
+ */
+export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, undefined> {
+  readonly #source: TailSource<Item>
+  readonly #signal: AbortSignal | undefined
+  readonly #returned = new AbortController()
+  #items: readonly Item[] = []
+  #index = 0
+  #key: number
+  #start: (() => Promise<number>) | undefined
+  #filling: Promise<unknown> = Promise.resolve()
+
+  /** `start` is a key, or how to find it: looked up at once, so that `now` means now. */
+  constructor(source: TailSource<Item>, start: number | (() => Promise<number>), signal?: AbortSignal) {
+    this.#source = source
+    this.#key = typeof start === 'number' ? start : 0
+    if (typeof start === 'function') {
+      const found = start()
+      found.catch(() => undefined)
+      this.#start = () => found
+    }
+    this.#signal = signal ? AbortSignal.any([signal, this.#returned.signal]) : this.#returned.signal
+  }
+
+  next(): Promise<IteratorResult<Item, undefined>> {
+    if (this.#index < this.#items.length && !this.#signal?.aborted) {
+      return Promise.resolve({ value: this.#items[this.#index++]!, done: false })
+    }
+    const filled = this.#filling.then(() => this.#fill())
+    this.#filling = filled.catch(() => undefined)
+    return filled
+  }
+
+  async return(): Promise<IteratorResult<Item, undefined>> {
+    this.#returned.abort()
+    this.#items = []
+    return { value: undefined, done: true }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  async #fill(): Promise<IteratorResult<Item, undefined>> {
+    if (this.#start) {
+      this.#key = await this.#start()
+      this.#start = undefined
+    }
+    for (;;) {
+      if (this.#signal?.aborted) return { value: undefined, done: true }
+      if (this.#index < this.#items.length) return { value: this.#items[this.#index++]!, done: false }
+      const ended = this.#source.ended()
+      if (ended) throw ended
+      const { version } = this.#source.wakeup
+      const { items, scanned } = await this.#source.pull(this.#key)
+      const moved = scanned > this.#key
+      this.#key = scanned
+      this.#items = items
+      this.#index = 0
+      if (items.length === 0 && !moved) await this.#source.wakeup.since(version, this.#signal)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { Entry } from './entry.ts'
+
+/** What was committed last, shared by all live readers: bounded, oldest out first. */
+export class Recent {
+  readonly #all = new Deque()
+  readonly #byJournal = new Map<string, Deque>()
+  readonly #maxEntries: number
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor({ maxEntries = 8_192, maxBytes = 16 * 1024 * 1024 } = {}) {
+    this.#maxEntries = maxEntries
+    this.#maxBytes = maxBytes
+  }
+
+  add(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      this.#all.push(entry)
+      let journal = this.#byJournal.get(entry.journal)
+      if (journal === undefined) {
+        journal = new Deque()
+        this.#byJournal.set(entry.journal, journal)
+      }
+      journal.push(entry)
+      this.#bytes += entry.body.length
+    }
+    while (this.#all.size > this.#maxEntries || this.#bytes > this.#maxBytes) this.#dropOldest()
+  }
+
+  /** The entries after a `seq` (or position, without a journal), or nothing if some of them are gone. */
+  after(journal: string | null, key: number, limit: number): readonly Entry[] | undefined {
+    const deque = journal === null ? this.#all : this.#byJournal.get(journal)
+    const first = deque?.first
+    if (deque === undefined || first === undefined) return undefined
+    const firstKey = journal === null ? first.position : first.seq
+    const skip = key + 1 - firstKey
+    return skip < 0 ? undefined : deque.slice(skip, limit)
+  }
+
+  #dropOldest(): void {
+    const entry = this.#all.shift()
+    if (entry === undefined) return
+    this.#bytes -= entry.body.length
+    const journal = this.#byJournal.get(entry.journal)
+    journal?.shift()
+    if (journal?.size === 0) this.#byJournal.delete(entry.journal)
+  }
+}
+
+/** A queue whose head moves; the array behind it is cut when half of it is empty. */
+class Deque {
+  #items: (Entry | undefined)[] = []
+  #head = 0
+
+  get size(): number {
+    return this.#items.length - this.#head
+  }
+
+  get first(): Entry | undefined {
+    return this.#items[this.#head]
+  }
+
+  push(entry: Entry): void {
+    this.#items.push(entry)
+  }
+
+  shift(): Entry | undefined {
+    const entry = this.#items[this.#head]
+    if (entry === undefined) return undefined
+    this.#items[this.#head] = undefined
+    this.#head += 1
+    if (this.#head > 1_024 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return entry
+  }
+
+  slice(skip: number, limit: number): readonly Entry[] {
+    const start = this.#head + skip
+    return this.#items.slice(start, start + limit) as Entry[]
+  }
+}

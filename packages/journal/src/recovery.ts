@@ -1,0 +1,20 @@
+import type { EventInput } from '@vitrine/protocol'
+import { interruptedEnd, type OpenWork, type WorkKindName, workKinds } from '@vitrine/protocol'
+
+/** Closed from the inside out: what runs within something ends before it. */
+const order = Object.keys(workKinds) as WorkKindName[]
+
+/** The events that close, once, what a dead owner left open in one journal. */
+export function recoveryEvents(open: readonly OpenWork[], reason: string): EventInput[] {
+  const sorted = [...open].sort(
+    (a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.startedAt - a.startedAt,
+  )
+  return [
+    ...sorted.map((work) => interruptedEnd(work, reason)),
+    {
+      type: 'journal.recovered',
+      derived: true,
+      data: { reason, closed: sorted.map(({ kind, id, startedAt }) => ({ kind, id, startedAt })) },
+    },
+  ]
+}

@@ -1,0 +1,108 @@
+/** Shorter forms would mask ordinary text. */
+export const shortestForm = 4
+const shortestCore = 6
+const shortestLine = 16
+
+/**
+ * Every text a secret may appear as: itself, escaped for JSON or for a URL, as base64 at any alignment,
+ * and line by line when it has several.
+ *
+ * @example
+ * secretForms('p@ss"word') // ['p@ss"word', 'p@ss\\"word', 'p%40ss%22word', …]
+ */
+export function secretForms(value: string): string[] {
+  const forms = new Set<string>()
+  for (const printing of printings(value)) {
+    for (const form of escapedForms(printing)) forms.add(form)
+    for (const form of base64Forms(printing)) forms.add(form)
+  }
+  for (const line of longLines(value)) {
+    for (const form of escapedForms(line)) forms.add(form)
+  }
+  return [...forms].filter((form) => form.length >= shortestForm)
+}
+
+/** As it is, without the line end of the file it was read from, and as a terminal prints its line ends. */
+function printings(value: string): Set<string> {
+  const unix = value.replaceAll('\r\n', '\n')
+  const texts = [value, value.trim(), unix, unix.replaceAll('\n', '\r\n')]
+  return new Set(texts.filter((text) => text.length >= shortestForm))
+}
+
+/** A key printed with indentation has its lines in one piece only. Armour such as `-----BEGIN` is no secret. */
+function longLines(value: string): string[] {
+  const lines = value.split(/[\r\n]+/)
+  if (lines.length < 2) return []
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line.length >= shortestLine && !line.startsWith('-----'))
+}
+
+function escapedForms(text: string): string[] {
+  return [text, ...jsonForms(text), ...urlForms(text)]
+}
+
+function jsonForms(text: string): string[] {
+  const plain = JSON.stringify(text).slice(1, -1)
+  const once = [
+    plain,
+    plain.replace(/[^ -~]/g, (unit) => unicodeEscape(unit)),
+    plain.replace(/[^ -~]/g, (unit) => unicodeEscape(unit).toUpperCase().replace('U', 'u')),
+    plain.replace(/[<>&]/g, (unit) => unicodeEscape(unit)),
+  ].flatMap((form) => [form, form.replaceAll('/', '\\/')])
+  return [...once, ...once.map((form) => JSON.stringify(form).slice(1, -1))]
+}
+
+function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+function urlForms(text: string): string[] {
+  const wellFormed = text.toWellFormed()
+  const component = encodeURIComponent(wellFormed)
+  const strict = component.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`)
+  return [component, strict]
+    .flatMap((form) => [form, form.replaceAll('%2F', '/')])
+    .flatMap((form) => [form, form.replaceAll('%20', '+')])
+    .concat(new URLSearchParams([['', wellFormed]]).toString().slice(1))
+    .flatMap((form) => [form, lowerCaseHex(form)])
+}
+
+function lowerCaseHex(text: string): string {
+  return text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+}
+
+function base64Forms(text: string): string[] {
+  const bytes = Buffer.from(text, 'utf8')
+  const alone = bytes.toString('base64')
+  const pieces = [alone, alone.replace(/=+$/, ''), ...base64Cores(bytes)]
+  return pieces
+    .flatMap((form) => [
+      form,
+      form.replaceAll('+', '-').replaceAll('/', '_'),
+      form.replaceAll('/', '\\/'),
+      encodeURIComponent(form),
+      lowerCaseHex(encodeURIComponent(form)),
+    ])
+    .concat(base64Lines(alone))
+}
+
+/**
+ * The characters that come out the same whatever stands around the bytes: a character holds six bits,
+ * so that those at both ends may also hold bits of a neighbour.
+ */
+function base64Cores(bytes: Buffer): string[] {
+  return [0, 1, 2]
+    .map((before) => {
+      const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+      return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+    })
+    .filter((core) => core.length >= shortestCore)
+}
+
+/** As `base64` and `openssl` print it: in lines of 76 or of 64 characters. */
+function base64Lines(encoded: string): string[] {
+  return [76, 64]
+    .filter((width) => encoded.length > width)
+    .flatMap((width) => encoded.match(new RegExp(`.{${shortestLine},${width}}`, 'g')) ?? [])
+}

@@ -1,0 +1,33 @@
+import type { Pattern } from './pattern.ts'
+
+const dashes = '-----'
+const label = '(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?'
+const header = new RegExp(`-----BEGIN ${label}-----`, 'y')
+const footer = new RegExp(`-----END ${label}-----`, 'y')
+const keyLines = /(?:(?:\s|\\[rnt]){1,64}[A-Za-z0-9+/=]{16,200}){0,4000}/y
+
+/**
+ * A private key as a PEM block. Without its end, as `head` leaves it, what looks like lines of the key is
+ * masked; the header alone is not a secret.
+ */
+export const privateKeyPattern: Pattern = {
+  name: 'private-key',
+  grams: ['-BEG'],
+  match(text, at) {
+    const start = at - dashes.length + 1
+    const body = start < 0 ? -1 : endOf(header, text, start)
+    if (body === -1) return undefined
+    // The next dashes are the end of this block or the beginning of another: nothing is searched twice.
+    const next = text.indexOf(dashes, body)
+    const end = next === -1 ? -1 : endOf(footer, text, next)
+    if (end !== -1) return { start, end }
+    const cut = endOf(keyLines, text, body)
+    return cut > body ? { start, end: cut } : undefined
+  },
+}
+
+/** Where the match that begins at this place ends, or -1. */
+function endOf(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at
+  return sticky.test(text) ? sticky.lastIndex : -1
+}

@@ -1,0 +1,137 @@
+import { isUtf8 } from 'node:buffer'
+import { type JsonValue, VitrineError } from '@vitrine/protocol'
+import { copyJson } from './copy.ts'
+import { secretForms, shortestForm } from './forms.ts'
+import { findPatterns } from './patterns.ts'
+import { createScanner } from './scanner.ts'
+import { maskSpans, mergeSpans, noSpans } from './span.ts'
+import { createStreamRedactor, type StreamRedactor } from './stream.ts'
+
+export interface RedactorOptions {
+  /** Whether well-known token shapes are masked too, without anybody registering them. On by default. */
+  readonly patterns?: boolean
+}
+
+/** Masks registered secrets, in every form they may take, in all that is about to be committed. */
+export interface Redactor {
+  /** How many secrets are registered. */
+  readonly size: number
+  /** Registers a secret; what it returns takes it back. */
+  add(name: string, value: string): () => void
+  redactText(text: string): string
+  /** A private copy of any value as JSON data, with every text and every key redacted. Never throws. */
+  redactValue(value: unknown): JsonValue
+  /** The same bytes when nothing had to be masked. */
+  redactBytes(bytes: Uint8Array): RedactedBytes
+  /** For values that continue one another, such as the chunks of one process's output. */
+  stream(): StreamRedactor
+}
+
+export interface RedactedBytes {
+  readonly bytes: Uint8Array
+  readonly redacted: boolean
+}
+
+const maxSecrets = 10_000
+const maxSecretBytes = 64 * 1024
+const maxTotalBytes = 4 * 1024 * 1024
+
+/**
+ * @example
+ * const redactor = createRedactor()
+ * redactor.add('DB_PASSWORD', 'hunter22')
+ * redactor.redactText('psql: hunter22') // 'psql: [redacted:DB_PASSWORD]'
+ */
+export function createRedactor({ patterns = true }: RedactorOptions = {}): Redactor {
+  const inText = createScanner()
+  const inBytes = createScanner()
+  const guess = patterns ? findPatterns : () => noSpans
+  let size = 0
+  let totalBytes = 0
+
+  function redactText(text: string): string {
+    const spans = mergeSpans(inText.find(text), guess(text))
+    return spans.length === 0 ? text : maskSpans(text, spans)
+  }
+
+  function redactBytes(bytes: Uint8Array): RedactedBytes {
+    const text = view(bytes).toString('latin1')
+    const known = inBytes.find(text)
+    const guessed = guess(text)
+    const spans = mergeSpans(known, guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
+    if (spans.length === 0) return { bytes, redacted: false }
+    return { bytes: new Uint8Array(Buffer.from(maskSpans(text, spans), 'latin1')), redacted: true }
+  }
+
+  const rules = {
+    text: redactText,
+    key: redactText,
+    bytes: (bytes: Uint8Array) => view(redactBytes(bytes).bytes).toString('base64'),
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    add(name, value) {
+      const bytes = checkedLength(value)
+      if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
+      if (totalBytes + bytes > maxTotalBytes) {
+        throw invalid(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + bytes}`)
+      }
+      const forms = secretForms(value)
+      const shown = shownName(name, forms)
+      const asText = { name: shown, forms }
+      const asBytes = { name: shown, forms: forms.map(utf8AsLatin1) }
+      inText.add(asText)
+      inBytes.add(asBytes)
+      size++
+      totalBytes += bytes
+      let registered = true
+      return () => {
+        if (!registered) return
+        registered = false
+        inText.remove(asText)
+        inBytes.remove(asBytes)
+        size--
+        totalBytes -= bytes
+      }
+    },
+    redactText,
+    redactValue: (value) => copyJson(value, rules),
+    redactBytes,
+    stream: () => createStreamRedactor({ inText, inBytes, guess, rules }),
+  }
+}
+
+function view(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function utf8AsLatin1(form: string): string {
+  const bytes = Buffer.from(form, 'utf8')
+  return bytes.length === form.length ? form : bytes.toString('latin1')
+}
+
+/** The marker is committed: a name must not smuggle in what it names. */
+function shownName(name: string, forms: readonly string[]): string {
+  const clean = name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 64)
+  return clean === '' || forms.some((form) => clean.includes(form)) ? 'secret' : clean
+}
+
+function checkedLength(value: unknown): number {
+  if (typeof value !== 'string') throw invalid('a secret as text', `a ${typeof value}`)
+  if (value.length < shortestForm) {
+    throw new VitrineError(
+      'secret_too_short',
+      `Expected a secret of ${shortestForm} characters or more, got ${value.length}.`,
+    )
+  }
+  const bytes = Buffer.byteLength(value)
+  if (bytes > maxSecretBytes) throw invalid(`a secret of at most ${maxSecretBytes} bytes`, `${bytes}`)
+  return bytes
+}
+
+function invalid(expected: string, got: string): VitrineError {
+  return new VitrineError('argument_invalid', `Expected ${expected}, got ${got}.`)
+}

@@ -1,0 +1,50 @@
+/** A stretch of a text to be masked, and the name its marker gives; no name means no marker. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+  readonly name: string
+}
+
+export const noSpans: readonly Span[] = Object.freeze([])
+
+/**
+ * The text with every span replaced by its marker. Spans are in order and do not overlap.
+ *
+ * @example
+ * maskSpans('key=hunter2', [{ start: 4, end: 11, name: 'KEY' }]) // 'key=[redacted:KEY]'
+ */
+export function maskSpans(text: string, spans: readonly Span[]): string {
+  let masked = ''
+  let from = 0
+  for (const { start, end, name } of spans) {
+    masked += text.slice(from, start)
+    if (name !== '') masked += `[redacted:${name}]`
+    from = end
+  }
+  return masked + text.slice(from)
+}
+
+/** Both lists as one. Spans that overlap become one, under the name of the known secret where there is one. */
+export function mergeSpans(known: readonly Span[], guessed: readonly Span[]): readonly Span[] {
+  if (guessed.length === 0) return known
+  if (known.length === 0) return guessed
+  const certain = new Set(known)
+  const merged: Span[] = []
+  let lastIsCertain = false
+  for (const span of [...known, ...guessed].sort((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = merged.at(-1)
+    if (last === undefined || span.start >= last.end) {
+      merged.push(span)
+      lastIsCertain = certain.has(span)
+      continue
+    }
+    const preferred = lastIsCertain || !certain.has(span) ? [last, span] : [span, last]
+    merged[merged.length - 1] = {
+      start: last.start,
+      end: Math.max(last.end, span.end),
+      name: preferred.find(({ name }) => name !== '')?.name ?? '',
+    }
+    lastIsCertain ||= certain.has(span)
+  }
+  return merged
+}

@@ -1,0 +1,34 @@
+import type { Entry } from '../entry.ts'
+import type { Hole } from '../stores/contract.ts'
+
+const maxTypes = 64
+
+/** The holes after entries were taken out, joined with those that touch them. */
+export function dig(removed: readonly Entry[], touching: readonly Hole[], reason: string): Hole[] {
+  const pieces: Hole[] = removed.map(({ journal, seq, position, hash, type }) => ({
+    journal,
+    from: seq,
+    to: seq,
+    position,
+    hash,
+    reason,
+    types: [type],
+  }))
+  const sorted = [...touching, ...pieces].sort((a, b) => a.from - b.from)
+  const holes: (Hole & { readonly seen: Set<string> })[] = []
+  for (const piece of sorted) {
+    const last = holes.at(-1)
+    if (last && last.to + 1 === piece.from) {
+      for (const type of piece.types) if (last.seen.size < maxTypes) last.seen.add(type)
+      holes[holes.length - 1] = {
+        ...piece,
+        from: last.from,
+        seen: last.seen,
+        position: Math.max(last.position, piece.position),
+      }
+    } else {
+      holes.push({ ...piece, seen: new Set(piece.types) })
+    }
+  }
+  return holes.map(({ seen, ...hole }) => ({ ...hole, types: [...seen].sort() }))
+}

@@ -1,0 +1,165 @@
+import { type KnownEvent, VitrineError } from '@vitrine/protocol'
+import type { Committer, JournalState } from '../append/committer.ts'
+import { prepare, type Workshop } from '../append/prepare.ts'
+import type { Entry } from '../entry.ts'
+import type { StoreConnection } from '../stores/contract.ts'
+import { dig } from './holes.ts'
+import { rankOf } from './rank.ts'
+
+/** How much of each journal is kept. Absent means without end. */
+export interface RetentionLimits {
+  readonly events?: number
+  readonly bytes?: number
+  readonly ageMs?: number
+}
+
+export const defaultRetention: RetentionLimits = { bytes: 1024 * 1024 * 1024 }
+
+type Reason = KnownEvent<'journal.trimmed'>['data']['reason']
+
+interface Excess {
+  readonly reason: Reason
+  readonly ranks: readonly (0 | 1 | 2)[]
+  /** Whether this one must go, given what has gone already. */
+  wants(entry: Entry, gone: Gone): boolean
+}
+
+interface Gone {
+  readonly events: number
+  readonly bytes: number
+}
+
+/** Half of the 10 ms that a slice may take: the machine may be slower than we measured a moment ago. */
+const sliceMs = 5
+const rowsAtFirst = 200
+const maxRows = 4_000
+/** Trimming goes below the limit, so that it does not begin again with the next event. */
+const slack = 0.9
+
+export function checkRetention(limits: RetentionLimits): RetentionLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    if (value !== undefined && !(value > 0)) {
+      throw new VitrineError(
+        'argument_invalid',
+        `retention.${name}: expected a number above 0, got ${value}.`,
+      )
+    }
+  }
+  return limits
+}
+
+/** Whether a journal holds more than it may. Age is looked at only when trimming. */
+export function isOverLimit({ head }: JournalState, { events, bytes }: RetentionLimits): boolean {
+  return (events !== undefined && head.events > events) || (bytes !== undefined && head.bytes > bytes)
+}
+
+export interface Trimmer {
+  readonly connection: StoreConnection
+  readonly committer: Committer
+  readonly workshop: Workshop
+  readonly signal: AbortSignal
+}
+
+/** Brings one journal below its limits, in slices, each its own transaction with the event that says so. */
+export async function trim(trimmer: Trimmer, journal: JournalState, limits: RetentionLimits): Promise<Gone> {
+  const total = { events: 0, bytes: 0 }
+  for (const excess of excesses(journal, limits)) {
+    const gone = { events: 0, bytes: 0 }
+    for (const rank of excess.ranks) await trimRank(trimmer, journal, excess, rank, gone)
+    total.events += gone.events
+    total.bytes += gone.bytes
+  }
+  return total
+}
+
+/** What is too much, each worked out against the journal as it is when its turn comes. */
+function* excesses(journal: JournalState, limits: RetentionLimits): Generator<Excess> {
+  if (limits.ageMs !== undefined) {
+    const oldest = Date.now() - limits.ageMs
+    let young = false
+    yield {
+      reason: 'age',
+      ranks: [2],
+      wants(entry) {
+        young ||= entry.time >= oldest
+        return !young
+      },
+    }
+  }
+  if (limits.events !== undefined && journal.head.events > limits.events) {
+    const surplus = journal.head.events - Math.floor(limits.events * slack)
+    yield { reason: 'events', ranks: [0, 1, 2], wants: (_entry, gone) => gone.events < surplus }
+  }
+  if (limits.bytes !== undefined && journal.head.bytes > limits.bytes) {
+    const surplus = journal.head.bytes - Math.floor(limits.bytes * slack)
+    yield { reason: 'bytes', ranks: [0, 1, 2], wants: (_entry, gone) => gone.bytes < surplus }
+  }
+}
+
+/** One pass over the journal for what ranks no higher; adds what it took out to `gone`. */
+async function trimRank(
+  trimmer: Trimmer,
+  journal: JournalState,
+  excess: Excess,
+  rank: number,
+  gone: { events: number; bytes: number },
+): Promise<void> {
+  // What this run appends about itself is not its business.
+  const last = journal.head.seq - 1
+  let rows = rowsAtFirst
+  for (let from = 0; from < last && !trimmer.signal.aborted; ) {
+    const started = performance.now()
+    const entries = await trimmer.connection.scan({
+      journal: journal.head.id,
+      from,
+      to: last,
+      order: 'forwards',
+      limit: rows,
+    })
+    const victims: Entry[] = []
+    let stop = entries.length === 0
+    for (const entry of entries) {
+      if (rankOf(entry.type) > rank) continue
+      if (!excess.wants(entry, gone)) {
+        stop = true
+        break
+      }
+      victims.push(entry)
+      gone.events += 1
+      gone.bytes += entry.body.length
+    }
+    if (victims.length > 0) await removeSlice(trimmer, journal, victims, excess.reason)
+    if (stop) break
+    from = entries.at(-1)?.seq ?? last
+    const took = performance.now() - started
+    rows = Math.max(50, Math.min(maxRows, Math.round(rows * Math.min(2, Math.max(0.5, sliceMs / took)))))
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+async function removeSlice(
+  { connection, committer, workshop }: Trimmer,
+  journal: JournalState,
+  victims: readonly Entry[],
+  reason: Reason,
+): Promise<void> {
+  const id = journal.head.id
+  const seqs = victims.map(({ seq }) => seq)
+  const touching = await connection.holes(id, seqs[0]! - 1, seqs.at(-1)! + 1)
+  const bytes = victims.reduce((sum, { body }) => sum + body.length, 0)
+  // A record of an earlier trimming that goes itself is taken over by this one.
+  const claims = victims
+    .filter(({ type }) => type === 'journal.trimmed')
+    .map(({ event }) => event as KnownEvent<'journal.trimmed'>)
+  const data = {
+    from: Math.min(seqs[0]!, ...claims.map((claim) => claim.data.from)),
+    to: Math.max(seqs.at(-1)!, ...claims.map((claim) => claim.data.to)),
+    events: seqs.length,
+    bytes,
+    reason,
+  }
+  const writer = { source: 'host' as const, context: {} }
+  const { wish, size } = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
+  const removal = { journal: id, seqs, bytes, droppedHoles: touching, holes: dig(victims, touching, reason) }
+  await committer.append(journal, { ...wish, removal }, { size, ending: false })
+}

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EventFilter, type JournalItem, toVitrineError, type VitrineError } from '@vitrine/protocol'
+import type { Committer } from '../append/committer.ts'
+import { applyPolicy } from '../policy/apply.ts'
+import type { PolicyRules } from '../policy/policy.ts'
+import type { Reader, Subject } from '../read/reader.ts'
+import { type Found, toItem } from '../read/scan.ts'
+import type { StoreConnection } from '../stores/contract.ts'
+import { Wakeup } from '../wakeup.ts'
+import type { Sink } from './sink.ts'
+
+/** Events that come close together go out together. */
+const gatherMs = 10
+const firstRetryMs = 100
+const lastRetryMs = 30_000
+const lastWriteMs = 2_000
+
+export interface SinkState {
+  readonly name: string
+  readonly kind: string
+  readonly status: 'ok' | 'failing' | 'closed'
+  /** Commits that it has yet to see. */
+  readonly lag: number
+  readonly error?: VitrineError
+}
+
+export interface FeedOptions {
+  readonly name: string
+  readonly sink: Sink
+  readonly position: number
+  readonly filter: EventFilter
+  readonly rules: PolicyRules | undefined
+  readonly subject: Subject
+  readonly reader: Reader
+  readonly connection: StoreConnection
+  readonly committer: Committer
+  readonly storeId: string
+  /** Writes `sink.failed` and `sink.recovered`. */
+  onChange(type: 'sink.failed' | 'sink.recovered', data: { readonly [key: string]: unknown }): void
+}
+
+/** Brings the journal to one sink: at least once, in order, from where the stored cursor stands. */
+export class SinkFeed {
+  readonly #options: FeedOptions
+  readonly #closing = new AbortController()
+  readonly #progress = new Wakeup()
+  readonly #loop: Promise<void>
+  #position: number
+  #failedAt: number | undefined
+  #error: VitrineError | undefined
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+    this.#position = options.position
+    this.#loop = this.#run()
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  get state(): SinkState {
+    const status = this.#closing.signal.aborted ? 'closed' : this.#error ? 'failing' : 'ok'
+    const lag = Math.max(0, this.#options.committer.position - this.#position)
+    return {
+      name: this.name,
+      kind: this.#options.sink.kind,
+      status,
+      lag,
+      ...(this.#error && { error: this.#error }),
+    }
+  }
+
+  /** Once everything up to a position has arrived. */
+  async caughtUp(position: number, signal: AbortSignal): Promise<void> {
+    while (this.#position < position && !this.#closing.signal.aborted) {
+      signal.throwIfAborted()
+      const { version } = this.#progress
+      if (this.#position >= position) return
+      await this.#progress.since(version, signal)
+    }
+  }
+
+  /** Stops after the write under way. Its cursor stays, and the next one of this name goes on from it. */
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return this.#loop
+    this.#closing.abort()
+    this.#progress.notify()
+    await this.#loop
+    await this.#options.sink.close?.()
+  }
+
+  async #run(): Promise<void> {
+    const { subject, sink, filter, reader } = this.#options
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      const { version } = subject.wakeup
+      try {
+        const { found, scanned } = await reader.after(
+          subject,
+          this.#position,
+          filter,
+          sink.batchEvents ?? 1_000,
+        )
+        if (scanned === this.#position) {
+          await subject.wakeup.since(version, signal)
+          await sleep(gatherMs, undefined, { signal }).catch(() => undefined)
+          continue
+        }
+        const events = found.flatMap((one) => this.#narrow(one))
+        if (events.length > 0) await this.#deliver(events, scanned)
+        if (signal.aborted && this.#error) return
+        await this.#advance(scanned)
+      } catch (error) {
+        // The store is closing or failing: what was not delivered is still there for the next start.
+        if (signal.aborted) return
+        await this.#pause(firstRetryMs, toVitrineError(error))
+      }
+    }
+  }
+
+  async #advance(position: number): Promise<void> {
+    const { committer, connection, name } = this.#options
+    await committer.exclusively(() => connection.setSinkCursor(name, position))
+    this.#position = position
+    this.#progress.notify()
+  }
+
+  /** Tries one batch until the sink takes it or is closed. */
+  async #deliver(events: readonly JournalItem[], scanned: number): Promise<void> {
+    const { sink, storeId, name } = this.#options
+    const { signal } = this.#closing
+    const batch = { events, key: `${storeId}.${name}.${this.#position}-${scanned}` }
+    for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
+      try {
+        await sink.write(batch, { signal: graceful(signal) })
+        this.#recovered()
+        return
+      } catch (thrown) {
+        const error = toVitrineError(thrown, 'sink_rejected')
+        this.#failed(error)
+        if (signal.aborted) return
+        const asked = error.details.retryAfterMs
+        await this.#pause(typeof asked === 'number' ? Math.min(asked, lastRetryMs) : retryMs, error)
+        if (signal.aborted) return
+      }
+    }
+  }
+
+  async #pause(milliseconds: number, error: VitrineError): Promise<void> {
+    this.#error = error
+    const jittered = milliseconds * (0.5 + Math.random() / 2)
+    await sleep(jittered, undefined, { signal: this.#closing.signal }).catch(() => undefined)
+  }
+
+  #failed(error: VitrineError): void {
+    this.#error = error
+    if (this.#failedAt !== undefined) return
+    this.#failedAt = performance.now()
+    const { code, message, retryable } = error
+    this.#options.onChange('sink.failed', {
+      sink: this.name,
+      errorType: error.name,
+      errorCode: code,
+      errorMessage: message,
+      retryable,
+    })
+  }
+
+  #recovered(): void {
+    this.#error = undefined
+    if (this.#failedAt === undefined) return
+    const failedForMs = Math.round(performance.now() - this.#failedAt)
+    this.#failedAt = undefined
+    this.#options.onChange('sink.recovered', { sink: this.name, failedForMs })
+  }
+
+  /** What this sink may see of it; its own failures are not its business. */
+  #narrow(found: Found): readonly JournalItem[] {
+    const { subject, rules } = this.#options
+    const item = toItem(found, (hole) => subject.cursor(hole.position))
+    if (!('seq' in item)) return [item]
+    const ofSink = item.type === 'sink.failed' || item.type === 'sink.recovered'
+    if (ofSink && item.data.sink === this.name) return []
+    if (rules === undefined) return [item]
+    const data = applyPolicy(item.type, item.data, rules)
+    return [data === item.data ? item : Object.freeze({ ...item, data })]
+  }
+}
+
+/** The write under way when a sink is closed gets a moment to end well. */
+function graceful(closing: AbortSignal): AbortSignal {
+  const controller = new AbortController()
+  const end = () => {
+    setTimeout(() => controller.abort(closing.reason), lastWriteMs).unref()
+  }
+  if (closing.aborted) end()
+  else closing.addEventListener('abort', end, { once: true })
+  return controller.signal
+}

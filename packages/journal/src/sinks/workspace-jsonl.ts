@@ -1,0 +1,120 @@
+import { isGap, isId, isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
+import { encodeLine } from './line.ts'
+import type { Sink, SinkWriteOptions } from './sink.ts'
+
+/** Writes into a sandbox without an operation and outside watching, so that the record never records itself. */
+export interface PrivateWriter {
+  /**
+   * Appends whole lines to a file in a sandbox's workspace, all or none of them, making its directories.
+   * Throws a `VitrineError` with the code `not_found` when the sandbox is gone for good.
+   */
+  append(
+    target: { readonly sandbox: string; readonly path: string },
+    lines: string,
+    options: SinkWriteOptions,
+  ): Promise<void>
+}
+
+export interface WorkspaceJsonlSinkOptions {
+  readonly writer: PrivateWriter
+  /** Inside the workspace; `{sandbox}` stands for the id: `logs/events-{sandbox}.jsonl` without it. */
+  readonly path?: string
+}
+
+export interface WorkspaceJsonlSink extends Sink {
+  /** How many events were left out because their sandbox was gone. */
+  readonly dropped: number
+}
+
+/**
+ * Appends each sandbox's events to a file in that sandbox's own workspace; events of no sandbox are skipped.
+ *
+ * @example
+ * await store.addSink('workspace', workspaceJsonlSink({ writer, path: 'logs/{sandbox}.jsonl' }))
+ */
+export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): WorkspaceJsonlSink {
+  const { writer, path: template = 'logs/events-{sandbox}.jsonl' } = options
+  checkTemplate(template)
+  let dropped = 0
+  let done = { key: '', sandboxes: new Set<string>() }
+  return {
+    kind: 'workspace-jsonl',
+    get dropped() {
+      return dropped
+    },
+    async write({ events, key }, { signal }) {
+      if (done.key !== key) done = { key, sandboxes: new Set() }
+      const failures = new Map<string, unknown>()
+      for (const [sandbox, items] of bySandbox(events)) {
+        if (done.sandboxes.has(sandbox)) continue
+        signal.throwIfAborted()
+        try {
+          const path = pathFor(template, sandbox)
+          await writer.append({ sandbox, path }, items.map(encodeLine).join(''), { signal })
+        } catch (error) {
+          if (!isVitrineError(error) || error.code !== 'not_found') {
+            failures.set(sandbox, error)
+            continue
+          }
+          dropped += items.length
+        }
+        done.sandboxes.add(sandbox)
+      }
+      if (failures.size > 0) {
+        signal.throwIfAborted()
+        throw unwritable(failures)
+      }
+      done = { key: '', sandboxes: new Set() }
+    },
+  }
+}
+
+function bySandbox(events: readonly JournalItem[]): Map<string, JournalItem[]> {
+  const groups = new Map<string, JournalItem[]>()
+  for (const item of events) {
+    const sandbox = sandboxOf(item)
+    if (sandbox === undefined) continue
+    const group = groups.get(sandbox)
+    if (group) group.push(item)
+    else groups.set(sandbox, [item])
+  }
+  return groups
+}
+
+/** A gap names no sandbox, but the journal of one is called like it. */
+function sandboxOf(item: JournalItem): string | undefined {
+  if (!isGap(item)) return item.sandbox
+  return isId('sandbox', item.journal) ? item.journal : undefined
+}
+
+function checkTemplate(template: string): void {
+  const refuse = (expected: string) =>
+    new VitrineError(
+      'argument_invalid',
+      `workspaceJsonlSink: expected \`path\` ${expected}, got ${JSON.stringify(template)}.`,
+    )
+  if (typeof template !== 'string' || template.includes('\0')) throw refuse('to be the path of a file')
+  if (/[{}]/.test(template.replaceAll('{sandbox}', ''))) throw refuse('to have no placeholder but {sandbox}')
+  if (/^([/\\]|[a-z]:)/i.test(template)) throw refuse('to be relative to the workspace')
+  const segments = template.split(/[/\\]/)
+  if (segments.includes('..')) throw refuse('to stay inside the workspace')
+  if (['', '.'].includes(segments.at(-1) ?? '')) throw refuse('to end with the name of a file')
+}
+
+/** An id is any text; in a path it is one plain name. Each sandbox has files of its own, so two never meet. */
+function pathFor(template: string, sandbox: string): string {
+  return template.replaceAll('{sandbox}', sandbox.replace(/[^\w-]/g, '_'))
+}
+
+function unwritable(failures: ReadonlyMap<string, unknown>): VitrineError {
+  const sandboxes = [...failures.keys()]
+  const errors = [...failures.values()]
+  const [first] = errors
+  const reason = first instanceof Error ? first.message : String(first)
+  const others = errors.length > 1 ? ` and ${errors.length - 1} more` : ''
+  return new VitrineError(
+    'sink_unwritable',
+    `Expected to append to the workspace of ${sandboxes[0]}${others}, got: ${reason}`,
+    { cause: errors.length === 1 ? first : new AggregateError(errors), details: { sandboxes } },
+  )
+}

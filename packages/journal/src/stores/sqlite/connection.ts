@@ -1,0 +1,328 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { type OpenWork, VitrineError, type WorkKindName } from '@vitrine/protocol'
+import { Entry } from '../../entry.ts'
+import type {
+  BlobInfo,
+  CommitBatch,
+  Hole,
+  JournalHead,
+  NewBlob,
+  Removal,
+  ScanRange,
+  StoreConnection,
+} from '../contract.ts'
+import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
+import { storeError } from './errors.ts'
+import { JournalRows } from './journal-rows.ts'
+import { type OpenFile, patiently } from './open-file.ts'
+import type { OwnerLock } from './ownership.ts'
+import { freeReserve, takeReserve } from './reserve.ts'
+import { scanQuery } from './scan.ts'
+import { Statements } from './statements.ts'
+
+const rowsPerInsert = 16
+const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?)'
+const insertEvents =
+  'INSERT INTO events (position, journal, seq, time, type, session, run, hash, body) VALUES '
+const insertOne = insertEvents + row
+const insertMany = insertEvents + Array(rowsPerInsert).fill(row).join(', ')
+
+/** One owner's (or reader's) hold on a SQLite store. */
+export class SqliteConnection implements StoreConnection {
+  readonly storeId: string
+  readonly epoch: number
+  readonly readOnly: boolean
+  readonly #path: string
+  readonly #db: DatabaseSync
+  readonly #lock: OwnerLock | undefined
+  readonly #statements: Statements
+  readonly #journals: JournalRows
+
+  constructor(path: string, { db, lock, epoch }: OpenFile) {
+    this.#path = path
+    this.#db = db
+    this.#lock = lock
+    this.epoch = epoch
+    this.readOnly = lock === undefined
+    this.#statements = new Statements(db)
+    this.#journals = new JournalRows(this.#statements)
+    this.storeId = String(this.#statements.of("SELECT value FROM meta WHERE key = 'store'").get()?.value)
+    if (lock) takeReserve(path)
+  }
+
+  async commit(batch: CommitBatch): Promise<void> {
+    await this.#transaction(() => {
+      const of = (sql: string) => this.#statements.of(sql)
+      for (const head of batch.heads) this.#journals.save(head)
+      this.#insertEntries(batch.entries)
+      for (const work of batch.opened) {
+        of(
+          'INSERT INTO open_work (journal, kind, id, started_at, context, data) VALUES (?, ?, ?, ?, ?, ?)',
+        ).run(
+          this.#journals.rowId(work.journal),
+          work.kind,
+          work.id,
+          work.startedAt,
+          JSON.stringify(work.context),
+          JSON.stringify(work.data),
+        )
+      }
+      for (const { journal, kind, id } of batch.closed) {
+        of('DELETE FROM open_work WHERE journal = ? AND kind = ? AND id = ?').run(
+          this.#journals.rowId(journal),
+          kind,
+          id,
+        )
+      }
+      for (const blob of batch.blobs) insertBlob(this.#statements, blob)
+      for (const { journal, seq, blob } of batch.references) {
+        of('INSERT INTO blob_references (journal, seq, blob) VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(
+          this.#journals.rowId(journal),
+          seq,
+          blob,
+        )
+      }
+      for (const removal of batch.removals) this.#remove(removal)
+    })
+  }
+
+  #remove({ journal, seqs, droppedHoles, holes }: Removal): void {
+    const of = (sql: string) => this.#statements.of(sql)
+    const id = this.#journals.rowId(journal)
+    for (const [first, last] of runs(seqs)) {
+      of('DELETE FROM events WHERE journal = ? AND seq BETWEEN ? AND ?').run(id, first, last)
+      of('DELETE FROM blob_references WHERE journal = ? AND seq BETWEEN ? AND ?').run(id, first, last)
+    }
+    for (const hole of droppedHoles)
+      of('DELETE FROM holes WHERE journal = ? AND from_seq = ?').run(id, hole.from)
+    for (const { from, to, position, hash, reason, types } of holes) {
+      of(
+        'INSERT INTO holes (journal, from_seq, to_seq, position, hash, reason, types) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ).run(id, from, to, position, hash, reason, JSON.stringify(types))
+    }
+  }
+
+  #insertEntries(entries: readonly Entry[]): void {
+    let index = 0
+    const many = this.#statements.of(insertMany)
+    for (; index + rowsPerInsert <= entries.length; index += rowsPerInsert) {
+      const values: (string | number | null)[] = []
+      for (const entry of entries.slice(index, index + rowsPerInsert)) {
+        const { position, journal, seq, time, type, session, run, hash, body } = entry
+        values.push(position, this.#journals.rowId(journal), seq, time, type, session, run, hash, body)
+      }
+      many.run(...values)
+    }
+    const one = this.#statements.of(insertOne)
+    for (; index < entries.length; index += 1) {
+      const { position, journal, seq, time, type, session, run, hash, body } = entries[index]!
+      one.run(position, this.#journals.rowId(journal), seq, time, type, session, run, hash, body)
+    }
+  }
+
+  async head(journal: string): Promise<JournalHead | undefined> {
+    return this.#use(() => this.#journals.head(journal))
+  }
+
+  async journals(): Promise<readonly string[]> {
+    return this.#use(() => this.#journals.names())
+  }
+
+  async lastPosition(): Promise<number> {
+    return this.#use(() =>
+      Number(this.#statements.of('SELECT max(position) AS last FROM events').get()?.last ?? 0),
+    )
+  }
+
+  async scan(range: ScanRange): Promise<Entry[]> {
+    return this.#use(() => {
+      const journal = range.journal === null ? null : this.#journals.find(range.journal)
+      if (journal === undefined) return []
+      const { sql, values } = scanQuery(range, journal)
+      // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
+      const rows = this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
+      return rows.map((columns) => this.#entry(columns))
+    })
+  }
+
+  #entry(columns: SQLOutputValue[]): Entry {
+    const [position, journal, seq, time, type, session, run, hash, body] = columns
+    return new Entry(
+      position as number,
+      this.#journals.name(journal as number),
+      seq as number,
+      time as number,
+      type as string,
+      session as string | null,
+      run as string | null,
+      hash as string,
+      body as string,
+    )
+  }
+
+  async holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]> {
+    return this.#use(() => {
+      if (journal === null) {
+        return this.#holeRows(
+          this.#statements
+            .of('SELECT * FROM holes WHERE position >= ? AND position <= ? ORDER BY position')
+            .all(from, to),
+        )
+      }
+      const id = this.#journals.find(journal)
+      if (id === undefined) return []
+      return this.#holeRows(
+        this.#statements
+          .of('SELECT * FROM holes WHERE journal = ? AND from_seq <= ? AND to_seq >= ? ORDER BY from_seq')
+          .all(id, to, from),
+      )
+    })
+  }
+
+  #holeRows(rows: Record<string, SQLOutputValue>[]): Hole[] {
+    return rows.map((hole) => ({
+      journal: this.#journals.name(Number(hole.journal)),
+      from: Number(hole.from_seq),
+      to: Number(hole.to_seq),
+      position: Number(hole.position),
+      hash: String(hole.hash),
+      reason: String(hole.reason),
+      types: JSON.parse(String(hole.types)) as string[],
+    }))
+  }
+
+  async openWork(): Promise<readonly OpenWork[]> {
+    return this.#use(() =>
+      this.#statements
+        .of('SELECT journal, kind, id, started_at, context, data FROM open_work ORDER BY journal, started_at')
+        .all()
+        .map((work) => ({
+          journal: this.#journals.name(Number(work.journal)),
+          kind: String(work.kind) as WorkKindName,
+          id: String(work.id),
+          startedAt: Number(work.started_at),
+          context: JSON.parse(String(work.context)),
+          data: JSON.parse(String(work.data)),
+        })),
+    )
+  }
+
+  async putBlob(blob: NewBlob): Promise<void> {
+    await this.#transaction(() => insertBlob(this.#statements, blob))
+  }
+
+  async blob(hash: string): Promise<BlobInfo | undefined> {
+    return this.#use(() => blobInfo(this.#statements, hash))
+  }
+
+  async blobPart(hash: string, offset: number, length: number): Promise<Uint8Array> {
+    return this.#use(() => blobPart(this.#statements, hash, offset, length))
+  }
+
+  async blobBytes(): Promise<number> {
+    return this.#use(() =>
+      Number(this.#statements.of('SELECT sum(bytes) AS total FROM blobs').get()?.total ?? 0),
+    )
+  }
+
+  async freeBlobs(before: number): Promise<number> {
+    let freed = 0
+    await this.#transaction(() => {
+      freed = deleteUnreferenced(this.#statements, before)
+    })
+    return freed
+  }
+
+  async sinkCursor(name: string): Promise<number | undefined> {
+    const row = this.#use(() => this.#statements.of('SELECT position FROM sinks WHERE name = ?').get(name))
+    return row === undefined ? undefined : Number(row.position)
+  }
+
+  async setSinkCursor(name: string, position: number): Promise<void> {
+    await this.#transaction(() => {
+      this.#statements
+        .of(
+          'INSERT INTO sinks (name, position) VALUES (?, ?) ON CONFLICT DO UPDATE SET position = excluded.position',
+        )
+        .run(name, position)
+    })
+  }
+
+  async owns(): Promise<boolean> {
+    return this.#use(() => {
+      const mine = this.#readEpoch() === this.epoch
+      // A takeover may have gone ahead of a predecessor that still held the lock.
+      if (mine) this.#lock?.tryTake()
+      return mine
+    })
+  }
+
+  async probe(): Promise<void> {
+    await this.#transaction(() => {
+      this.#statements
+        .of(
+          "INSERT INTO meta (key, value) VALUES ('probe', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+        )
+        .run(`${Date.now()}`.padEnd(32 * 1024))
+    })
+  }
+
+  async reserve(action: 'free' | 'take'): Promise<void> {
+    if (action === 'free') freeReserve(this.#path)
+    else takeReserve(this.#path)
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.#db.isOpen) this.#db.close()
+    } finally {
+      this.#lock?.release()
+    }
+  }
+
+  #readEpoch(): number {
+    return Number(this.#statements.of("SELECT value FROM meta WHERE key = 'epoch'").get()?.value)
+  }
+
+  async #transaction(body: () => void): Promise<void> {
+    if (this.readOnly)
+      throw new VitrineError('store_read_only', `The store ${this.#path} was opened read-only.`)
+    try {
+      await patiently(() => this.#statements.of('BEGIN IMMEDIATE').run())
+      if (this.#readEpoch() !== this.epoch) {
+        throw new VitrineError('store_fenced', `Another host took over the store ${this.#path}.`, {
+          details: { path: this.#path, epoch: this.epoch },
+        })
+      }
+      body()
+      this.#statements.of('COMMIT').run()
+    } catch (error) {
+      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      this.#journals.forget()
+      throw storeError(error, this.#path)
+    }
+  }
+
+  #use<T>(query: () => T): T {
+    try {
+      return query()
+    } catch (error) {
+      throw storeError(error, this.#path)
+    }
+  }
+}
+
+/** Sorted numbers as first and last of each unbroken run. */
+function* runs(numbers: readonly number[]): Generator<[number, number]> {
+  let first = numbers[0]
+  if (first === undefined) return
+  let last = first
+  for (const number of numbers.slice(1)) {
+    if (number !== last + 1) {
+      yield [first, last]
+      first = number
+    }
+    last = number
+  }
+  yield [first, last]
+}

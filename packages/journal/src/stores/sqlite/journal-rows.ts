@@ -1,0 +1,79 @@
+import type { JournalHead } from '../contract.ts'
+import type { Statements } from './statements.ts'
+
+/** The table of journals, with the names and row ids kept in memory. */
+export class JournalRows {
+  readonly #statements: Statements
+  readonly #ids = new Map<string, number>()
+  readonly #names = new Map<number, string>()
+
+  constructor(statements: Statements) {
+    this.#statements = statements
+  }
+
+  find(name: string): number | undefined {
+    const known = this.#ids.get(name)
+    if (known !== undefined) return known
+    const row = this.#statements.of('SELECT id FROM journals WHERE name = ?').get(name)
+    return row === undefined ? undefined : this.#remember(Number(row.id), name)
+  }
+
+  rowId(name: string): number {
+    const id = this.find(name)
+    if (id === undefined) throw new Error(`journal ${name} has no row`)
+    return id
+  }
+
+  name(id: number): string {
+    const known = this.#names.get(id)
+    if (known !== undefined) return known
+    const name = String(this.#statements.of('SELECT name FROM journals WHERE id = ?').get(id)?.name)
+    this.#remember(id, name)
+    return name
+  }
+
+  names(): string[] {
+    return this.#statements
+      .of('SELECT name FROM journals ORDER BY id')
+      .all()
+      .map((row) => String(row.name))
+  }
+
+  head(name: string): JournalHead | undefined {
+    const row = this.#statements
+      .of('SELECT incarnation, seq, hash, time, events, bytes FROM journals WHERE name = ?')
+      .get(name)
+    if (row === undefined) return undefined
+    return {
+      id: name,
+      incarnation: String(row.incarnation),
+      seq: Number(row.seq),
+      hash: String(row.hash),
+      time: Number(row.time),
+      events: Number(row.events),
+      bytes: Number(row.bytes),
+    }
+  }
+
+  save({ id, incarnation, seq, hash, time, events, bytes }: JournalHead): void {
+    this.#statements
+      .of(
+        `INSERT INTO journals (name, incarnation, seq, hash, time, events, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, time = excluded.time,
+           events = excluded.events, bytes = excluded.bytes`,
+      )
+      .run(id, incarnation, seq, hash, time, events, bytes)
+  }
+
+  /** After a rollback, row ids made in it are void. */
+  forget(): void {
+    this.#ids.clear()
+    this.#names.clear()
+  }
+
+  #remember(id: number, name: string): number {
+    this.#ids.set(name, id)
+    this.#names.set(id, name)
+    return id
+  }
+}

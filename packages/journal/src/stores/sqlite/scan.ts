@@ -1,0 +1,50 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { jsonText } from '../../read/filter.ts'
+import type { ScanRange } from '../contract.ts'
+
+/** The query for a stretch of events; `journal` is the journal's row id. */
+export function scanQuery(
+  range: ScanRange,
+  journal: number | null,
+): { sql: string; values: SQLInputValue[] } {
+  const key = journal === null ? 'position' : 'seq'
+  const backwards = range.order === 'backwards'
+  const where: string[] = []
+  const values: SQLInputValue[] = []
+  if (journal !== null) {
+    where.push('journal = ?')
+    values.push(journal)
+  }
+  where.push(backwards ? `${key} < ? AND ${key} >= ?` : `${key} > ? AND ${key} <= ?`)
+  values.push(range.from, range.to)
+  if (range.types !== undefined && !range.types.includes('*')) {
+    const alternatives = range.types.map((type) => {
+      if (!type.endsWith('.*')) {
+        values.push(type)
+        return 'type = ?'
+      }
+      const family = type.slice(0, -1)
+      values.push(family.length, family)
+      return 'substr(type, 1, ?) = ?'
+    })
+    where.push(alternatives.length > 0 ? `(${alternatives.join(' OR ')})` : 'FALSE')
+  }
+  if (range.session !== undefined) {
+    where.push('session = ?')
+    values.push(range.session)
+  }
+  if (range.run !== undefined) {
+    where.push('run = ?')
+    values.push(range.run)
+  }
+  if (range.text !== undefined) {
+    where.push("body LIKE ? ESCAPE '\\'")
+    values.push(`%${jsonText(range.text).replace(/[\\%_]/g, '\\$&')}%`)
+  }
+  values.push(range.limit)
+  return {
+    sql: `SELECT position, journal, seq, time, type, session, run, hash, body FROM events
+      WHERE ${where.join(' AND ')} ORDER BY ${key} ${backwards ? 'DESC' : 'ASC'} LIMIT ?`,
+    values,
+  }
+}

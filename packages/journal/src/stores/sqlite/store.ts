@@ -1,0 +1,33 @@
+import { VitrineError } from '@vitrine/protocol'
+import type { StoreDriver } from '../contract.ts'
+import { SqliteConnection } from './connection.ts'
+import { openFile } from './open-file.ts'
+
+export interface SqliteStoreOptions {
+  /** The database file. Beside it lie `-wal`, `-shm`, `.owner` and `.reserve`. */
+  readonly path: string
+  /** `normal` survives the death of every process; `full` a power cut too, at about 20 times the cost a commit. */
+  readonly synchronous?: 'normal' | 'full'
+}
+
+/**
+ * A store in one SQLite file.
+ *
+ * @example
+ * const store = await openStore(sqliteStore({ path: 'data/journal.db' }))
+ */
+export function sqliteStore({ path, synchronous = 'normal' }: SqliteStoreOptions): StoreDriver {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    throw new VitrineError('argument_invalid', 'sqliteStore: expected `path` to be the path of a file.')
+  }
+  if (synchronous !== 'normal' && synchronous !== 'full') {
+    throw new VitrineError(
+      'argument_invalid',
+      "sqliteStore: expected `synchronous` to be 'normal' or 'full'.",
+    )
+  }
+  return {
+    kind: 'sqlite',
+    open: async (options) => new SqliteConnection(path, await openFile(path, synchronous, options)),
+  }
+}

@@ -1,0 +1,26 @@
+import type { JournalEvent } from '@vitrine/protocol'
+
+/**
+ * A copy that its receiver may do with as it likes. Events are JSON by the time they are committed, so a plain deep
+ * copy is exact, and it is several times quicker than `structuredClone`.
+ */
+export function copyEvent(event: JournalEvent): JournalEvent {
+  return copy(event)
+}
+
+function copy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy) as T
+  const result: Record<string, unknown> = {}
+  for (const key in value) {
+    if (key === '__proto__')
+      Object.defineProperty(result, key, {
+        value: copy(value[key]),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
+    else result[key] = copy(value[key])
+  }
+  return result as T
+}

@@ -1,0 +1,120 @@
+import { type JournalEvent, matchTypes, VitrineError } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+import { copyEvent } from './copy.ts'
+
+export type Tap = (event: JournalEvent) => void | PromiseLike<void>
+
+export interface TapOptions {
+  readonly types?: readonly string[]
+  /** Wait for each call before the next; what does not fit into `queue` is dropped and counted. */
+  readonly ordered?: boolean
+  /** For an ordered tap: how many events may wait. Default 1,000. */
+  readonly queue?: number
+}
+
+/** Takes the tap off. What it counted stays readable. */
+export interface Untap {
+  (): void
+  readonly delivered: number
+  readonly errors: number
+  readonly dropped: number
+}
+
+export type OnTapError = (error: unknown, event: JournalEvent) => void
+
+/** The taps of one journal. A tap sees copies, and nothing it does reaches the journal. */
+export class Taps {
+  readonly #attached = new Set<Attached>()
+  readonly #onError: OnTapError
+
+  constructor(onError: OnTapError) {
+    this.#onError = onError
+  }
+
+  get size(): number {
+    return this.#attached.size
+  }
+
+  add(tap: Tap, options: TapOptions = {}): Untap {
+    if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
+    const attached = new Attached(tap, options, this.#onError)
+    this.#attached.add(attached)
+    const off = () => {
+      this.#attached.delete(attached)
+      attached.stop()
+    }
+    return Object.defineProperties(off, {
+      delivered: { get: () => attached.delivered },
+      errors: { get: () => attached.errors },
+      dropped: { get: () => attached.dropped },
+    }) as Untap
+  }
+
+  show(entries: readonly Entry[]): void {
+    for (const attached of this.#attached) {
+      for (const entry of entries) attached.show(entry)
+    }
+  }
+}
+
+class Attached {
+  delivered = 0
+  errors = 0
+  dropped = 0
+  readonly #tap: Tap
+  readonly #matches: (type: string) => boolean
+  readonly #ordered: boolean
+  readonly #maxWaiting: number
+  readonly #onError: OnTapError
+  readonly #waiting: Entry[] = []
+  #busy = false
+  #stopped = false
+
+  constructor(tap: Tap, { types, ordered = false, queue = 1_000 }: TapOptions, onError: OnTapError) {
+    this.#tap = tap
+    this.#matches = matchTypes(types)
+    this.#ordered = ordered
+    this.#maxWaiting = queue
+    this.#onError = onError
+  }
+
+  show(entry: Entry): void {
+    if (this.#stopped || !this.#matches(entry.type)) return
+    if (!this.#ordered) void this.#call(entry)
+    else if (this.#waiting.length >= this.#maxWaiting) this.dropped += 1
+    else {
+      this.#waiting.push(entry)
+      if (!this.#busy) void this.#drain()
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#waiting.length = 0
+  }
+
+  async #drain(): Promise<void> {
+    this.#busy = true
+    for (let entry = this.#waiting.shift(); entry; entry = this.#waiting.shift()) await this.#call(entry)
+    this.#busy = false
+  }
+
+  async #call(entry: Entry): Promise<void> {
+    this.delivered += 1
+    const event = copyEvent(entry.event)
+    try {
+      await this.#tap(event)
+    } catch (error) {
+      this.errors += 1
+      this.#report(error, event)
+    }
+  }
+
+  #report(error: unknown, event: JournalEvent): void {
+    try {
+      this.#onError(error, event)
+    } catch {
+      // The observer of an observer is an observer too: it cannot fail anything.
+    }
+  }
+}
