@@ -49,6 +49,7 @@ export interface SummaryBucket {
   readonly to: string
   /** The first and last `seq` counted in this slice. */
   readonly seqs?: readonly [number, number]
+  /** By exact type. */
   readonly counts: Readonly<Record<string, number>>
 }
 

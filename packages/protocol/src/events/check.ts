@@ -18,21 +18,49 @@ export function checkEventInput(input: EventInput, index = 0): void {
       throw invalid(`${at}.${field}`, 'a text that is not empty', value)
     }
   }
-  if (!isEventType(input.type)) {
-    if (isDesktopEventType(input.type)) return
-    throw new VitrineError(
-      'event_type_unknown',
-      `${at}.type: "${input.type}" is not an event type of Vitrine.`,
-      {
-        details: { path: `${at}.type`, got: input.type },
-      },
-    )
-  }
-  const checked = eventCatalogue[input.type].safeParse(input.data ?? {})
+  checkTrace(`${at}.trace`, input.trace)
+  if (!isEventType(input.type) && !isDesktopEventType(input.type)) throw unknownType(at, input.type)
+  const data: unknown = input.data ?? {}
+  if (!isFields(data)) throw invalid(`${at}.data`, 'a plain object', data)
+  if (!isEventType(input.type)) return
+  const checked = eventCatalogue[input.type].safeParse(data)
   if (!checked.success) {
     const issue = checked.error.issues[0]
     throw invalid(issuePath(`${at}.data`, issue), expectation(issue), input.data, issue)
   }
+}
+
+const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }
+
+/** Ids only, in the form that spans have: nothing else could be joined, and nothing else may pass unredacted. */
+function checkTrace(path: string, trace: unknown): void {
+  if (trace === undefined) return
+  if (!isFields(trace)) throw invalid(path, 'an object with traceId and spanId', trace)
+  for (const [field, form] of Object.entries(traceForm)) {
+    const id: unknown = Reflect.get(trace, field)
+    if (id === undefined && field === 'parentSpanId') continue
+    if (typeof id !== 'string' || !form.test(id)) throw invalid(`${path}.${field}`, `a text like ${form}`, id)
+  }
+}
+
+/** An object that is written as one: a date, bytes or a list would become something else. */
+function isFields(value: unknown): value is object {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.prototype.toString.call(value) === '[object Object]' &&
+    typeof Reflect.get(value, 'toJSON') !== 'function'
+  )
+}
+
+const shownType = 64
+
+function unknownType(at: string, type: string): VitrineError {
+  const path = `${at}.type`
+  const got = type.length > shownType ? `${type.slice(0, shownType)}…` : type
+  return new VitrineError('event_type_unknown', `${path}: expected an event type of Vitrine, got "${got}".`, {
+    details: { path, expected: 'an event type of Vitrine', got },
+  })
 }
 
 /**

@@ -57,7 +57,7 @@ export interface JournalGap {
     readonly from: number
     readonly to: number
     readonly reason: string
-    /** The types of what is missing. */
+    /** The exact types of what is missing; never empty. */
     readonly types: readonly string[]
     /** Where reading goes on. */
     readonly cursor: string

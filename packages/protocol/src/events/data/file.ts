@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { blobHash, count } from './shared.ts'
 
+// A rename onto an existing file is `file.moved` alone; a directory that goes or moves tells its entries first.
 const fileChange = z.looseObject({
   path: z.string(),
   /** The exact bytes of a path that is not UTF-8. */

@@ -5,10 +5,19 @@ import { count, errorFields, exitFields, longText, milliseconds, outcome } from 
 const op = z.string().check(z.regex(/^[a-z][a-z0-9_]*$/))
 
 export const operationData = {
-  'operation.started': z.looseObject({ op, parent: z.optional(z.string()) }),
+  'operation.started': z.looseObject({
+    op,
+    parent: z.optional(z.string()),
+    /** What it is about, for whichever of these it has. */
+    argv: z.optional(z.array(z.string())),
+    command: z.optional(z.union([z.string(), z.array(z.string())])),
+    path: z.optional(z.string()),
+    port: z.optional(count),
+  }),
   'operation.progress': z.looseObject({ op }),
   'operation.finished': z.looseObject({
     op,
+    parent: z.optional(z.string()),
     outcome,
     ok: z.boolean(),
     /** Absent where no one measured it: after a crash. */

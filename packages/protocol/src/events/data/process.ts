@@ -14,7 +14,7 @@ export const processData = {
   'process.output': z.looseObject({
     process,
     stream: z.enum(['stdout', 'stderr', 'terminal']),
-    /** Bytes of this stream before this chunk. */
+    /** Raw bytes of this stream before this chunk, those that were skipped or masked included. */
     offset: count,
     data: longText,
     encoding,

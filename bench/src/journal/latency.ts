@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore, sqliteStore } from '@vitrine/journal'
+import { isGap } from '@vitrine/protocol'
+import { percentile, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+
+const perSecond = 1_000
+const seconds = 10
+
+/** From the call of `append` until a live tail has the event, at a steady rate. */
+export function latency(): Promise<Row[]> {
+  return inScratch(async (folder) => {
+    await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
+    const journal = await store.journal('sbx_bench')
+    const total = perSecond * seconds
+    const sentAt: number[] = []
+    const took: number[] = []
+    const reading = (async () => {
+      for await (const item of journal.tail()) {
+        if (isGap(item)) continue
+        took.push(performance.now() - sentAt[item.seq]!)
+        if (item.seq === total) return
+      }
+    })()
+    const began = performance.now()
+    for (let seq = 1; seq <= total; ) {
+      const due = Math.min(total, Math.floor(((performance.now() - began) / 1_000) * perSecond))
+      for (; seq <= due; seq += 1) {
+        sentAt[seq] = performance.now()
+        void journal.append([{ type: 'log.message', data: { level: 'info', message: 'x'.repeat(100) } }])
+      }
+      await sleep(1)
+    }
+    await reading
+    const steady = took.slice(perSecond)
+    const [p50, p99] = [percentile(steady, 0.5), percentile(steady, 0.99)]
+    return [
+      {
+        what: `append → seen by a live tail at ${perSecond.toLocaleString('en')} events/s`,
+        measured: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`,
+        against: '',
+        bar: '≤ 2 ms / ≤ 15 ms',
+        holds: p50 <= 2 && p99 <= 15,
+      },
+    ]
+  })
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { type Journal, openStore, sqliteStore } from '@vitrine/journal'
+import { isGap } from '@vitrine/protocol'
+import { median, type Row, rate } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import { smallEvent } from './events.ts'
+
+const total = 100_000
+const inFlight = 1_000
+const rounds = 5
+/** Made beforehand, as the rows of the bare insert are. */
+const events = Array.from({ length: total }, (_, index) => smallEvent(index))
+
+/** Append and deliver to live readers, against a bare batch insert of the same rows. */
+export async function throughput(): Promise<Row[]> {
+  const rows = await inScratch(sampleRows)
+  const ratios: { one: number[]; ten: number[]; bare: number[]; rateOne: number[]; rateTen: number[] } = {
+    one: [],
+    ten: [],
+    bare: [],
+    rateOne: [],
+    rateTen: [],
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    const bare = await inScratch((folder) => bareInsert(folder, rows))
+    const one = await inScratch((folder) => appendAndDeliver(folder, 1))
+    const ten = await inScratch((folder) => appendAndDeliver(folder, 10))
+    ratios.bare.push(bare)
+    ratios.rateOne.push(one)
+    ratios.rateTen.push(ten)
+    ratios.one.push(one / bare)
+    ratios.ten.push(ten / bare)
+  }
+  const against = `${rate(median(ratios.bare))} bare insert`
+  return [
+    row('one live reader', median(ratios.rateOne), median(ratios.one), 0.4, against),
+    row('ten live readers', median(ratios.rateTen), median(ratios.ten), 0.2, against),
+  ]
+}
+
+function row(readers: string, perSecond: number, ratio: number, bar: number, against: string): Row {
+  return {
+    what: `${total.toLocaleString('en')} events of 100 bytes to ${readers}`,
+    measured: `${rate(perSecond)}, ${ratio.toFixed(2)} ×; 0 lost, repeated or out of order`,
+    against,
+    bar: `≥ ${bar} ×`,
+    holds: ratio >= bar,
+  }
+}
+
+async function appendAndDeliver(folder: string, readers: number): Promise<number> {
+  await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
+  const journal = await store.journal('sbx_bench')
+  const reading = Array.from({ length: readers }, () => readAll(journal))
+  const began = performance.now()
+  for (let index = 0; index < total; ) {
+    const pending: Promise<unknown>[] = []
+    for (let next = 0; next < inFlight; next += 1, index += 1) pending.push(journal.append([events[index]!]))
+    await Promise.all(pending)
+  }
+  await Promise.all(reading)
+  return (total / (performance.now() - began)) * 1_000
+}
+
+async function readAll(journal: Journal): Promise<void> {
+  let expected = 1
+  for await (const item of journal.tail()) {
+    if (isGap(item) || item.seq !== expected)
+      throw new Error(`expected seq ${expected}, got ${JSON.stringify(item)}`)
+    if (expected === total) return
+    expected += 1
+  }
+}
+
+type SampleRow = Record<string, SQLInputValue>
+
+/** The rows that the store really writes for these events. */
+async function sampleRows(folder: string): Promise<SampleRow[]> {
+  const path = join(folder, 'sample.db')
+  {
+    await using store = await openStore(sqliteStore({ path }))
+    const journal = await store.journal('sbx_bench')
+    for (let index = 0; index < total; index += inFlight)
+      await journal.append(events.slice(index, index + inFlight))
+  }
+  const db = new DatabaseSync(path, { readOnly: true })
+  const rows = db.prepare('SELECT * FROM events ORDER BY position').all()
+  db.close()
+  return rows
+}
+
+async function bareInsert(folder: string, rows: readonly SampleRow[]): Promise<number> {
+  const db = new DatabaseSync(join(folder, 'bare.db'))
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+    CREATE TABLE events (position INTEGER PRIMARY KEY, journal INTEGER NOT NULL, seq INTEGER NOT NULL,
+      time INTEGER NOT NULL, type TEXT NOT NULL, session TEXT, run TEXT, hash TEXT NOT NULL, body TEXT NOT NULL) STRICT`)
+  const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const values = rows.map((row) => Object.values(row))
+  const began = performance.now()
+  for (let start = 0; start < values.length; start += inFlight) {
+    db.exec('BEGIN IMMEDIATE')
+    for (let index = start; index < start + inFlight; index += 1) insert.run(...values[index]!)
+    db.exec('COMMIT')
+  }
+  const perSecond = (rows.length / (performance.now() - began)) * 1_000
+  db.close()
+  return perSecond
+}

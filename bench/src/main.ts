@@ -1,0 +1,28 @@
+import { latency } from './journal/latency.ts'
+import { operation } from './journal/operation.ts'
+import { replay } from './journal/replay.ts'
+import { throughput } from './journal/throughput.ts'
+import { printTable, type Row } from './report.ts'
+
+/** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
+const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
+  journal: [throughput, latency, operation, replay],
+}
+
+const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))
+const json = process.argv.includes('--json')
+const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name))
+if (names.length === 0 || unknown.length > 0) {
+  console.error(`usage: npm run bench -- <${Object.keys(benchmarks).join(' | ')}> [--json]`)
+  process.exit(2)
+}
+
+for (const name of names) {
+  const rows: Row[] = []
+  for (const measure of benchmarks[name]!) {
+    if (!json) console.error(`${name}: ${measure.name} …`)
+    rows.push(...(await measure()))
+  }
+  if (json) console.log(JSON.stringify({ benchmark: name, node: process.version, rows }))
+  else printTable(name, rows)
+}

@@ -1,0 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Runs something in a folder of its own, which is gone afterwards. */
+export async function inScratch<T>(run: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'vitrine-bench-'))
+  try {
+    return await run(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,25 @@
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openStore, sqliteStore } from '@vitrine/journal'
+
+/** Changes one event in a copy of the journal, behind its back, and asks the copy whether it still holds. */
+export async function tamperWithCopy(
+  path: string,
+  folder: string,
+  journalId: string,
+): Promise<{ tampered: number; named: number; reason: string }> {
+  const copy = join(folder, 'tampered.db')
+  const original = new DatabaseSync(path)
+  original.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  original.close()
+  await copyFile(path, copy)
+  const tampered = 5
+  const raw = new DatabaseSync(copy)
+  raw.prepare("UPDATE events SET body = replace(body, 'engine', 'enginf') WHERE seq = ?").run(tampered)
+  raw.close()
+  await using store = await openStore(sqliteStore({ path: copy }))
+  const verdict = await (await store.journal(journalId)).verify()
+  if (verdict.ok) throw new Error('a changed journal verified')
+  return { tampered, named: verdict.seq, reason: verdict.reason }
+}

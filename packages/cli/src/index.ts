@@ -1,0 +1,2 @@
+/** The `vitrine` command as a value, for programs that carry it. */
+export { createProgram } from './program.ts'

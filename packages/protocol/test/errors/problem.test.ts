@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fromProblem, isVitrineError, toProblem, VitrineError } from '../../src/index.ts'
+import { codes } from './codes.ts'
+import { details } from './details.ts'
+
+describe('an error on the wire', () => {
+  it('comes back as it was', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...codes), fc.string(), details, (code, message, facts) => {
+        const error = new VitrineError(code, message, { details: facts })
+        const wire: unknown = JSON.parse(JSON.stringify(toProblem(error)))
+        const back = fromProblem(wire)
+        expect(back).toBeInstanceOf(VitrineError)
+        expect(back.message).toBe(message)
+        expect({ ...back }).toEqual({ ...error })
+        expect(JSON.parse(JSON.stringify(toProblem(back)))).toEqual(wire)
+      }),
+    )
+  })
+
+  it('has the members of RFC 9457 and ours', () => {
+    const problem = toProblem(new VitrineError('blob_too_large', 'Too big.', { details: { limit: 3 } }))
+    expect(problem).toEqual({
+      type: 'urn:vitrine:error:blob_too_large',
+      title: 'blob too large',
+      status: 413,
+      detail: 'Too big.',
+      code: 'blob_too_large',
+      retryable: false,
+      todo: expect.stringContaining('blobs.maxBytes'),
+      details: { limit: 3 },
+    })
+  })
+
+  it('carries nothing of the cause and nothing of the stack', () => {
+    const cause = Object.assign(new Error('planted-message', { cause: new Error('planted-inner') }), {
+      code: 'planted-code',
+      secret: 'planted-property',
+    })
+    const error = Object.assign(new VitrineError('internal', 'It failed.', { cause }), {
+      extra: 'planted-extra',
+    })
+    const wire = JSON.stringify(toProblem(error))
+    expect(wire).not.toContain('planted')
+    expect(wire).not.toContain('problem.test')
+    expect(Object.keys(JSON.parse(wire)).sort()).toEqual([
+      'code',
+      'detail',
+      'retryable',
+      'status',
+      'title',
+      'todo',
+      'type',
+    ])
+  })
+
+  it('says internal for what is not an error of ours, without its stack', () => {
+    const wire = toProblem(new TypeError('x is not a function'))
+    expect(wire).toMatchObject({ code: 'internal', status: 500, detail: 'x is not a function' })
+    expect(JSON.stringify(wire)).not.toContain('problem.test')
+  })
+
+  it.each([
+    ['a text', 'boom', 'boom'],
+    ['nothing', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['an object without a prototype', Object.create(null), 'unknown'],
+    ['an object that cannot be a text', { toString: () => ({}) }, 'unknown'],
+    ['a symbol', Symbol('stop'), 'Symbol(stop)'],
+  ])('takes %s that was thrown', (_what, thrown, _detail) => {
+    expect(toProblem(thrown)).toMatchObject({ code: 'internal', detail: expect.any(String) })
+  })
+})
+
+describe('an error from the wire', () => {
+  it('of a newer version keeps its code, status, advice and facts', () => {
+    const newer = {
+      type: 'urn:vitrine:error:quota_spent',
+      title: 'quota spent',
+      status: 429,
+      detail: 'No turns left today.',
+      code: 'quota_spent',
+      retryable: true,
+      todo: 'Wait until tomorrow.',
+      details: { until: '2030-01-01' },
+      instance: '/v1/sandboxes/1',
+    }
+    const error = fromProblem(newer)
+    expect(error).toMatchObject({
+      code: 'quota_spent',
+      status: 429,
+      message: 'No turns left today.',
+      retryable: true,
+      todo: 'Wait until tomorrow.',
+      details: { until: '2030-01-01' },
+    })
+    const { instance: _instance, ...known } = newer
+    expect(toProblem(error)).toEqual(known)
+  })
+
+  it('with a code alone takes the rest from the registry', () => {
+    expect(fromProblem({ code: 'store_busy' })).toMatchObject({
+      code: 'store_busy',
+      status: 503,
+      retryable: true,
+      message: 'store_busy',
+      details: {},
+    })
+  })
+
+  it.each([
+    ['HTML of a proxy', '<html>502</html>'],
+    ['nothing', undefined],
+    ['null', null],
+    ['an object without a code', { error: 'x' }],
+    ['a code that is no text', { code: 5 }],
+    ['facts that are no object', { code: 'timeout', details: 'x' }],
+    ['a list', []],
+  ])('that is %s is an internal error with it as the cause', (_what, wire) => {
+    const error = fromProblem(wire)
+    expect(isVitrineError(error)).toBe(true)
+    expect(error.code).toBe('internal')
+    expect(error.cause).toBe(wire)
+  })
+})

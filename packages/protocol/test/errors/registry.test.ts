@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { errorEntry, errorRegistry, VitrineError } from '../../src/index.ts'
+import { codes } from './codes.ts'
+
+describe('the error registry', () => {
+  it.each(codes)('says for %s the status, whether to retry, and what to do', (code) => {
+    const { status, retryable, todo } = errorRegistry[code]
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(600)
+    expect(Number.isInteger(status)).toBe(true)
+    expect([true, false, 'unknown']).toContain(retryable)
+    expect(todo).toMatch(/^[A-Z].{10,}\.$/)
+    expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
+  })
+
+  it('gives every error what its row says', () => {
+    for (const code of codes) {
+      expect(new VitrineError(code, 'x')).toMatchObject({ code, ...errorRegistry[code] })
+    }
+  })
+
+  it('treats a code it does not know as internal, whatever its name', () => {
+    for (const code of ['from_the_future', 'toString', '__proto__', 'constructor', '']) {
+      expect(errorEntry(code)).toBe(errorRegistry.internal)
+    }
+  })
+})

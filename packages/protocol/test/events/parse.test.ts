@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { isVitrineError, parseEvent } from '../../src/index.ts'
+
+const event = {
+  journal: 'sbx_a',
+  seq: 1,
+  time: '2026-01-02T03:04:05.678Z',
+  type: 'log.message',
+  source: 'host',
+  data: { level: 'info', message: 'hi' },
+}
+
+describe('an event from the wire', () => {
+  it('is given back as it is, not as a copy', () => {
+    expect(parseEvent(event)).toBe(event)
+  })
+
+  it.each([
+    ['a type this version does not know', { type: 'hologram.shown', data: { deep: { er: [1, 'x', null] } } }],
+    ['a type of no known form', { type: 'UPPER case, with spaces' }],
+    ['a source this version does not know', { source: 'satellite' }],
+    ['a field of a newer version in the envelope', { region: 'eu', nested: { a: 1 } }],
+    ['a field of a newer version in the data', { data: { level: 'info', message: 'hi', colour: 'red' } }],
+    ['a field of a newer version in the trace', { trace: { traceId: 't', spanId: 's', state: 'x' } }],
+    ['no more than it must have', {}],
+  ])('passes untouched with %s', (_what, fields) => {
+    const newer = { ...event, ...fields }
+    const before = structuredClone(newer)
+    expect(parseEvent(newer)).toEqual(before)
+  })
+
+  it.each([
+    ['no journal', { journal: undefined }, 'event.journal'],
+    ['an empty journal', { journal: '' }, 'event.journal'],
+    ['a seq of 0', { seq: 0 }, 'event.seq'],
+    ['a seq that is not whole', { seq: 1.5 }, 'event.seq'],
+    ['a seq in words', { seq: 'planted' }, 'event.seq'],
+    ['no time', { time: undefined }, 'event.time'],
+    ['no type', { type: '' }, 'event.type'],
+    ['no source', { source: undefined }, 'event.source'],
+    ['an empty actor', { actor: '' }, 'event.actor'],
+    ['a trace without ids', { trace: { traceId: 'planted' } }, 'event.trace.spanId'],
+    ['derived: false', { derived: false }, 'event.derived'],
+    ['data that is a list', { data: ['planted'] }, 'event.data'],
+    ['data that JSON cannot carry', { data: { call: () => 'planted' } }, 'event.data.call'],
+    ['no data', { data: undefined }, 'event.data'],
+  ])('is refused with %s, naming the path and not the value', (_what, fields, path) => {
+    try {
+      parseEvent({ ...event, ...fields })
+    } catch (error) {
+      if (!isVitrineError(error)) throw error
+      expect(error.code).toBe('event_invalid')
+      expect(error.details.path).toBe(path)
+      expect(JSON.stringify(error) + error.message).not.toContain('planted')
+      return
+    }
+    throw new Error('Expected a refusal, but the event passed.')
+  })
+
+  it.each([[null], ['text'], [5], [undefined], [[]]])('that is %j is refused', (value) => {
+    expect(() => parseEvent(value)).toThrow(expect.objectContaining({ code: 'event_invalid' }))
+  })
+})

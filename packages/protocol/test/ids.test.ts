@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { type IdKind, idPrefixes, isId, newId } from '../src/index.ts'
+
+const kinds = Object.keys(idPrefixes) as IdKind[]
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+describe('newId', () => {
+  it.each(kinds)('makes an id of the kind %s with its prefix and 26 letters', (kind) => {
+    const id = newId(kind)
+    const [prefix, letters, ...rest] = id.split('_')
+    expect(prefix).toBe(idPrefixes[kind])
+    expect(letters).toHaveLength(26)
+    expect(rest).toEqual([])
+    expect(isId(kind, id)).toBe(true)
+  })
+
+  it('has a prefix of its own for every kind', () => {
+    expect(new Set(Object.values(idPrefixes)).size).toBe(kinds.length)
+    for (const prefix of Object.values(idPrefixes)) expect(prefix).toMatch(/^[a-z]+$/)
+  })
+
+  it('draws every one of its 26 places from all 32 letters: more than 128 bits', () => {
+    const seen = Array.from({ length: 26 }, () => new Set<string>())
+    for (let count = 0; count < 2_000; count += 1) {
+      for (const [place, letter] of [...newId('operation').slice('op_'.length)].entries()) {
+        seen[place]?.add(letter)
+      }
+    }
+    for (const letters of seen) expect([...letters].sort().join('')).toBe(alphabet)
+    expect(26 * Math.log2(alphabet.length)).toBeGreaterThanOrEqual(128)
+  })
+
+  it('draws all letters about equally often', () => {
+    const counts = new Map<string, number>()
+    const ids = 10_000
+    for (let count = 0; count < ids; count += 1) {
+      for (const letter of newId('run').slice('run_'.length))
+        counts.set(letter, (counts.get(letter) ?? 0) + 1)
+    }
+    const expected = (ids * 26) / 32
+    for (const letter of alphabet) {
+      // About ten standard deviations: a skew of a factor two would show, chance will not.
+      expect(Math.abs((counts.get(letter) ?? 0) - expected)).toBeLessThan(10 * Math.sqrt(expected))
+    }
+  })
+
+  it('does not collide in 100,000', () => {
+    const ids = new Set(Array.from({ length: 100_000 }, () => newId('session')))
+    expect(ids.size).toBe(100_000)
+  })
+})
+
+describe('isId', () => {
+  const good = newId('sandbox')
+
+  it.each([
+    ['another kind', newId('session')],
+    ['one letter less', good.slice(0, -1)],
+    ['one letter more', `${good}0`],
+    ['a letter that is read as another', `${good.slice(0, -1)}l`],
+    ['a capital letter', `${good.slice(0, -1)}A`],
+    ['no prefix', good.slice(4)],
+    ['nothing', ''],
+    ['a path', 'sbx_../../../../../etc/passwd'],
+  ])('refuses %s', (_what, text) => {
+    expect(isId('sandbox', text)).toBe(false)
+  })
+})

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import * as protocol from '../src/index.ts'
+
+it('exports these values and no others', () => {
+  expect(Object.keys(protocol).sort()).toEqual([
+    'VitrineError',
+    'checkEventInput',
+    'errorEntry',
+    'errorRegistry',
+    'eventCatalogue',
+    'eventEnvelope',
+    'eventSources',
+    'foreignEvent',
+    'fromProblem',
+    'idPrefixes',
+    'interruptedEnd',
+    'isDesktopEventType',
+    'isEvent',
+    'isEventType',
+    'isGap',
+    'isId',
+    'isVitrineError',
+    'matchTypes',
+    'newId',
+    'openWork',
+    'outcomes',
+    'parseEvent',
+    'toProblem',
+    'toVitrineError',
+    'unwrapForeignEvent',
+    'workId',
+    'workKinds',
+    'workMark',
+  ])
+})
+
+it('has an index that is a list of exports and nothing else', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const rest = text
+    .replace(/\/\*\*.*?\*\//gs, '')
+    .replace(/export (type )?(\{[^}]*\}|\*) from '\.\/[\w./-]+\.ts'\n/g, '')
+  expect(rest.trim()).toBe('')
+})
+
+it('exports these types and no others by name', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const lists = [...text.matchAll(/export (type )?\{([^}]*)\}/g)]
+  const names = lists.flatMap(([, isType, list = '']) =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && (isType || name.startsWith('type ')))
+      .map((name) => name.replace(/^type /, '')),
+  )
+  const wholes = [...text.matchAll(/export type \* from '(.*)'/g)].map(([, path]) => path)
+  expect(names.sort()).toEqual([
+    'BlobRef',
+    'CallContext',
+    'Capabilities',
+    'CreateSandboxOptions',
+    'DesktopEventType',
+    'ErrorCode',
+    'ErrorEntry',
+    'EventContext',
+    'EventData',
+    'EventFilter',
+    'EventInput',
+    'EventSource',
+    'EventType',
+    'ForeignEvent',
+    'IdKind',
+    'JournalEvent',
+    'JournalGap',
+    'JournalItem',
+    'JournalReader',
+    'JsonObject',
+    'JsonValue',
+    'KnownEvent',
+    'Lifecycle',
+    'OpenWork',
+    'Outcome',
+    'Page',
+    'PlacedForeignEvent',
+    'PortAddress',
+    'PortInfo',
+    'Ports',
+    'Problem',
+    'ReadOptions',
+    'Retryable',
+    'Sandbox',
+    'SandboxClient',
+    'SandboxCore',
+    'SandboxEndpoint',
+    'SandboxProvider',
+    'Summary',
+    'SummaryBucket',
+    'SummaryOptions',
+    'TailOptions',
+    'TraceIds',
+    'VitrineErrorOptions',
+    'WorkKindName',
+    'WorkMark',
+  ])
+  expect(wholes.sort()).toEqual(['./sandbox/files.ts', './sandbox/processes.ts', './sandbox/sessions.ts'])
+})

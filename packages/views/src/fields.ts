@@ -1,0 +1,69 @@
+import { type Outcome, outcomes } from '@vitrine/protocol'
+
+// What an event says about itself is checked by its writer; a view also meets events of newer versions and
+// of other writers, so every field is looked at before it is believed.
+
+export type Fields = { readonly [key: string]: unknown }
+
+const none: Fields = {}
+
+export function asFields(value: unknown): Fields {
+  return isFields(value) ? value : none
+}
+
+export function fieldsIn(data: Fields, key: string): Fields {
+  return asFields(field(data, key))
+}
+
+export function textIn(data: Fields, key: string): string | undefined {
+  const value = field(data, key)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** A text that is not empty: what can name a thing. */
+export function idIn(data: Fields, key: string): string | undefined {
+  return textIn(data, key) || undefined
+}
+
+export function textsIn(data: Fields, key: string): readonly string[] | undefined {
+  const value = field(data, key)
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined
+}
+
+export function numberIn(data: Fields, key: string): number | undefined {
+  const value = field(data, key)
+  // Adding zero turns -0, which JSON does not keep, into 0.
+  return typeof value === 'number' && Number.isFinite(value) ? value + 0 : undefined
+}
+
+export function countIn(data: Fields, key: string): number | undefined {
+  const value = numberIn(data, key)
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+export function outcomeIn(data: Fields): Outcome | undefined {
+  const value = field(data, 'outcome')
+  return outcomes.find((outcome) => outcome === value)
+}
+
+/** The fields that are there: an absent one leaves no `undefined` behind, which JSON would not keep. */
+export function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const kept: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {}
+  for (const key in fields) {
+    const value = fields[key]
+    if (isThere(value)) kept[key] = value
+  }
+  return kept
+}
+
+function isThere<T>(value: T): value is Exclude<T, undefined> {
+  return value !== undefined
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function field(data: Fields, key: string): unknown {
+  return Object.hasOwn(data, key) ? data[key] : undefined
+}

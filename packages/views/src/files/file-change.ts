@@ -1,0 +1,34 @@
+import type { FileKind, JournalEvent } from '@vitrine/protocol'
+import { asFields, countIn, idIn, textIn } from '../fields.ts'
+import { exactPath } from './exact-path.ts'
+
+const fileKinds: readonly FileKind[] = ['file', 'directory', 'symlink', 'other']
+
+/** What one `file.*` event tells. */
+export interface FileChange {
+  readonly path: string
+  readonly previousPath: string | undefined
+  readonly kind: FileKind
+  readonly size: number | undefined
+  readonly before: string | undefined
+  readonly after: string | undefined
+  readonly redacted: true | undefined
+  readonly seq: number
+}
+
+export function fileChangeOf(event: JournalEvent): FileChange | undefined {
+  const data = asFields(event.data)
+  const path = exactPath(data, 'path')
+  if (path === undefined) return undefined
+  const kind = textIn(data, 'kind')
+  return {
+    path,
+    previousPath: exactPath(data, 'previousPath'),
+    kind: fileKinds.find((known) => known === kind) ?? 'other',
+    size: countIn(data, 'size'),
+    before: idIn(data, 'before'),
+    after: idIn(data, 'after'),
+    redacted: data.redacted === true || undefined,
+    seq: event.seq,
+  }
+}

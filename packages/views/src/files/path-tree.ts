@@ -1,0 +1,93 @@
+import type { CopyOnce } from '../copy-once.ts'
+import { entryOf, type Table, withEntry, withoutEntry } from '../table.ts'
+
+/** What is known of one path, and of the paths below it by name. An empty node is never kept. */
+export interface PathTree<Value> {
+  readonly value?: Value
+  readonly below?: Table<PathTree<Value>>
+  /** How many names `below` has: to count them each time would make emptying a large directory slow. */
+  readonly names?: number
+}
+
+/** Deeper than this the rest of a path is one name: more nesting could overflow a reader's stack. */
+const maxDepth = 256
+
+export function namesOf(path: string): readonly string[] {
+  const names = path.split('/')
+  return names.length <= maxDepth
+    ? names
+    : [...names.slice(0, maxDepth - 1), names.slice(maxDepth - 1).join('/')]
+}
+
+export function subtreeAt<Value>(tree: PathTree<Value>, path: string): PathTree<Value> | undefined {
+  let node: PathTree<Value> | undefined = tree
+  for (const name of namesOf(path)) node = node?.below && entryOf(node.below, name)
+  return node
+}
+
+export function valueAt<Value>(tree: PathTree<Value>, path: string): Value | undefined {
+  return subtreeAt(tree, path)?.value
+}
+
+/** The tree with this value at that path; with none there, when it is undefined. */
+export function withValue<Value>(
+  copy: CopyOnce,
+  tree: PathTree<Value>,
+  path: string,
+  value: Value | undefined,
+): PathTree<Value> {
+  return withValueAt(copy, tree, namesOf(path), 0, value)
+}
+
+function withValueAt<Value>(
+  copy: CopyOnce,
+  node: PathTree<Value>,
+  names: readonly string[],
+  depth: number,
+  value: Value | undefined,
+): PathTree<Value> {
+  const name = names[depth]
+  const next = copy(node)
+  if (name === undefined) {
+    if (value === undefined) delete next.value
+    else next.value = value
+    return next
+  }
+  const known = entryOf(node.below ?? {}, name)
+  const child = withValueAt(copy, known ?? {}, names, depth + 1, value)
+  return withChild(copy, node, name, child)
+}
+
+function withChild<Value>(
+  copy: CopyOnce,
+  node: PathTree<Value>,
+  name: string,
+  child: PathTree<Value>,
+): PathTree<Value> {
+  const { below = {}, names = 0 } = node
+  const before = Object.hasOwn(below, name) ? 1 : 0
+  const after = child.value === undefined && child.below === undefined ? 0 : 1
+  const next = copy(node)
+  if (names + after - before === 0) {
+    delete next.below
+    delete next.names
+    return next
+  }
+  next.below = after ? withEntry(copy, below, name, child) : withoutEntry(copy, below, name)
+  next.names = names + after - before
+  return next
+}
+
+/** Every path with a value, in the order of their names, a directory before what is in it. */
+export function* entriesOf<Value>(node: PathTree<Value>, path: string): Generator<[string, Value]> {
+  if (node.value !== undefined) yield [path, node.value]
+  yield* entriesBelow(node, `${path}/`)
+}
+
+export function* entriesBelow<Value>(node: PathTree<Value>, prefix: string): Generator<[string, Value]> {
+  const below = node.below ?? {}
+  for (const name of Object.keys(below).sort()) {
+    const child = entryOf(below, name)
+    if (child !== undefined) yield* entriesOf(child, prefix + name)
+  }
+}

@@ -1,0 +1,29 @@
+/** Pure, incremental functions from events to what people see. No Node, no I/O. */
+export {
+  type ChangedFile,
+  type ChangedFiles,
+  changedFilesAt,
+  changedFilesView,
+  listChangedFiles,
+} from './files/changed-files.ts'
+export { eventLine } from './lines/event-line.ts'
+export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
+export type { Tone } from './lines/summary/said.ts'
+export { tame } from './lines/tame.ts'
+export type { Moment } from './moment.ts'
+export {
+  type Operation,
+  type OperationTree,
+  type OperationTreeOptions,
+  operationTreeView,
+} from './operations/operation-tree.ts'
+export { type OperationRow, operationChildren, operationRoots, operationRows } from './operations/rows.ts'
+export {
+  type ListedProcess,
+  listProcesses,
+  type ProcessList,
+  type ProcessListOptions,
+  processListView,
+} from './process-list.ts'
+export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'
+export { rebuild, type View } from './view.ts'

@@ -1,0 +1,26 @@
+import { byteLength } from '../../byte-length.ts'
+import { fieldsIn, textIn } from '../../fields.ts'
+import { sizeText } from '../size.ts'
+import { endingText, endingTone } from './ending.ts'
+import { envelopeText } from './envelope.ts'
+import { longTextIn } from './long-text.ts'
+import { type Summary, say } from './said.ts'
+
+export const agentSummaries = {
+  'agent.installed': (data) => say('good', textIn(data, 'agent'), textIn(data, 'version')),
+  'agent.started': (data) => say('accent', textIn(data, 'agent'), textIn(data, 'instance')),
+  'agent.message': (data) =>
+    say(
+      'error' in fieldsIn(data, 'message') ? 'bad' : 'plain',
+      textIn(data, 'direction') === 'in' ? '→ agent' : '← agent',
+      envelopeText(fieldsIn(data, 'message')),
+    ),
+  'agent.unparsed': (data) =>
+    say(
+      'warn',
+      textIn(data, 'encoding') === 'base64'
+        ? `(${sizeText(byteLength(data))} that are not text)`
+        : longTextIn(data, 'data'),
+    ),
+  'agent.exited': (data) => say(endingTone(data), textIn(data, 'agent'), endingText(data)),
+} satisfies Record<string, Summary>

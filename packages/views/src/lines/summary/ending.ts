@@ -1,0 +1,39 @@
+import { type Fields, idIn, numberIn, outcomeIn } from '../../fields.ts'
+import { durationText } from '../duration.ts'
+import { longTextIn } from './long-text.ts'
+import type { Tone } from './said.ts'
+
+/** How something ended: outcome, exit code or signal, duration, and what went wrong. */
+export function endingText(data: Fields): string {
+  const exitCode = numberIn(data, 'exitCode')
+  const outcome = outcomeIn(data)
+  const durationMs = numberIn(data, 'durationMs')
+  const words = [
+    outcome,
+    exitCode === undefined || (exitCode === 0 && outcome === 'ok') ? undefined : `exit ${exitCode}`,
+    idIn(data, 'signal'),
+    durationMs === undefined ? undefined : durationText(durationMs),
+    errorText(data),
+  ]
+  return words.filter(Boolean).join(' ')
+}
+
+export function errorText(data: Fields): string | undefined {
+  const words = [idIn(data, 'errorCode') ?? idIn(data, 'errorType'), longTextIn(data, 'errorMessage')]
+  return words.filter(Boolean).join(': ') || undefined
+}
+
+export function endingTone(data: Fields): Tone {
+  switch (outcomeIn(data)) {
+    case 'ok':
+      return 'good'
+    case 'failed':
+    case 'timeout':
+    case 'interrupted':
+      return 'bad'
+    case 'cancelled':
+      return 'warn'
+    case undefined:
+      return 'plain'
+  }
+}

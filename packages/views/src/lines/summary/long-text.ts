@@ -1,0 +1,10 @@
+import { countIn, type Fields, fieldsIn, textIn } from '../../fields.ts'
+import { sizeText } from '../size.ts'
+
+/** A text, or what stands for one that became a blob. */
+export function longTextIn(data: Fields, key: string): string | undefined {
+  const text = textIn(data, key)
+  if (text !== undefined) return text
+  const bytes = countIn(fieldsIn(data, key), 'bytes')
+  return bytes === undefined ? undefined : `(${sizeText(bytes)} in a blob)`
+}

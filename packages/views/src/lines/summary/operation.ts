@@ -1,0 +1,29 @@
+import { numberIn, textIn } from '../../fields.ts'
+import { subjectOf } from '../../subject.ts'
+import { sizeText } from '../size.ts'
+import { compactBut } from './compact.ts'
+import { endingText, endingTone } from './ending.ts'
+import { type Summary, say } from './said.ts'
+
+export const operationSummaries = {
+  'operation.started': (data) => {
+    const op = textIn(data, 'op') ?? ''
+    const subject = subjectOf(data)
+    return { tone: 'plain', text: subject === undefined ? op : `${op}  ${subject}` }
+  },
+  'operation.progress': (data) => {
+    const gate = textIn(data, 'gate')
+    if (gate === undefined) return say('dim', textIn(data, 'op'), compactBut(data, 'op', 'parent'))
+    const tone = textIn(data, 'answer') === 'deny' ? 'warn' : 'dim'
+    return say(tone, textIn(data, 'op'), `gate ${gate}:`, textIn(data, 'answer'), textIn(data, 'reason'))
+  },
+  'operation.finished': (data) => {
+    const bytes = numberIn(data, 'bytes')
+    return say(
+      endingTone(data),
+      textIn(data, 'op'),
+      endingText(data),
+      bytes === undefined ? undefined : sizeText(bytes),
+    )
+  },
+} satisfies Record<string, Summary>

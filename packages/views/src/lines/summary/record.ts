@@ -1,0 +1,51 @@
+import { countIn, type Fields, numberIn, textIn } from '../../fields.ts'
+import { durationText } from '../duration.ts'
+import { sizeText } from '../size.ts'
+import { compact, compactBut } from './compact.ts'
+import { errorText } from './ending.ts'
+import { type Said, type Summary, say, type Tone } from './said.ts'
+
+const levelTones: Readonly<Record<string, Tone>> = { debug: 'dim', info: 'plain', warn: 'warn', error: 'bad' }
+
+export const recordSummaries = {
+  'journal.recovered': (data) => {
+    const closed = Array.isArray(data.closed) ? data.closed.length : 0
+    return say('warn', `closed ${closed} as interrupted:`, textIn(data, 'reason'))
+  },
+  'journal.trimmed': (data) => {
+    const events = countIn(data, 'events') ?? 0
+    const size = sizeText(countIn(data, 'bytes') ?? 0)
+    return say('dim', `${events} of ${rangeText(data)}, ${size}:`, textIn(data, 'reason'))
+  },
+  'sink.failed': (data) => say('bad', textIn(data, 'sink'), errorText(data)),
+  'sink.recovered': (data) => {
+    const failedForMs = numberIn(data, 'failedForMs')
+    return say(
+      'good',
+      textIn(data, 'sink'),
+      failedForMs === undefined ? undefined : `after ${durationText(failedForMs)}`,
+    )
+  },
+  'host.started': (data) => say('accent', textIn(data, 'version')),
+  'host.stopped': (data) => say('plain', textIn(data, 'reason')),
+  'limit.reached': (data) =>
+    say('warn', textIn(data, 'limit'), numberIn(data, 'max')?.toString(), compactBut(data, 'limit', 'max')),
+  'log.message': (data) => {
+    const level = textIn(data, 'level') ?? 'info'
+    const tone = Object.hasOwn(levelTones, level) ? levelTones[level] : undefined
+    return say(tone ?? 'plain', level, textIn(data, 'message'))
+  },
+  'foreign.event': (data) => say('plain', textIn(data, 'type'), compact(data.data)),
+} satisfies Record<string, Summary>
+
+/** What a reader cannot have. */
+export function gapSaid(data: Fields): Said {
+  const single = countIn(data, 'from') === countIn(data, 'to')
+  return say('warn', `${rangeText(data)} ${single ? 'is' : 'are'} missing:`, textIn(data, 'reason'))
+}
+
+function rangeText(data: Fields): string {
+  const from = countIn(data, 'from') ?? '?'
+  const to = countIn(data, 'to') ?? '?'
+  return from === to ? `event ${from}` : `events ${from}–${to}`
+}

@@ -1,0 +1,30 @@
+import type { EventType } from '@vitrine/protocol'
+import { agentSummaries } from './agent.ts'
+import { fileSummaries } from './file.ts'
+import { networkSummaries } from './network.ts'
+import { operationSummaries } from './operation.ts'
+import { processSummaries } from './process.ts'
+import { recordSummaries } from './record.ts'
+import { runtimeSummaries } from './runtime.ts'
+import type { Summary } from './said.ts'
+import { sandboxSummaries } from './sandbox.ts'
+import { sessionSummaries } from './session.ts'
+
+const summaries: Readonly<Record<EventType, Summary>> = {
+  ...sandboxSummaries,
+  ...operationSummaries,
+  ...processSummaries,
+  ...fileSummaries,
+  ...networkSummaries,
+  ...agentSummaries,
+  ...sessionSummaries,
+  ...runtimeSummaries,
+  ...recordSummaries,
+}
+
+const byType = new Map<string, Summary>(Object.entries(summaries))
+
+/** The words for a type, or nothing for one that only a newer version knows. */
+export function summaryOf(type: string): Summary | undefined {
+  return byType.get(type)
+}

@@ -1,0 +1,59 @@
+import type { CopyOnce } from '../copy-once.ts'
+import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
+import type { Operation, OperationTree } from './operation-tree.ts'
+import { operationChildren } from './rows.ts'
+
+/** Drops the root of what ended first with all that ended below it; what is open there becomes a root. */
+export function withoutOldest(copy: CopyOnce, tree: OperationTree): OperationTree {
+  const next = copy(tree)
+  const ended = copy(tree.ended)
+  next.ended = ended
+  const oldest = wideEntryOf(tree.operations, ended.shift() ?? '')
+  if (oldest?.endedAt === undefined) return next
+
+  const top = topmostEnded(tree, oldest)
+  next.children = withoutChild(copy, next.children, top)
+  const pending = [top]
+  for (let operation = pending.pop(); operation !== undefined; operation = pending.pop()) {
+    const below = operationChildren(next, operation.id)
+    pending.push(...below.filter((child) => child.endedAt !== undefined))
+    const open = below.filter((child) => child.endedAt === undefined).map((child) => child.id)
+    next.children = withChildren(copy, next.children, operation.id, open)
+    next.operations = withoutWideEntry(copy, next.operations, operation.id)
+    next.finished -= 1
+    next.dropped += 1
+  }
+  return next
+}
+
+/** Ids of what was dropped with its root stay in `ended` until their turn comes, or until this. */
+export function withoutStaleEnds(tree: OperationTree): OperationTree {
+  return {
+    ...tree,
+    ended: tree.ended.filter((id) => wideEntryOf(tree.operations, id)?.endedAt !== undefined),
+  }
+}
+
+/** The root where it has ended; below an open one, as far up as has ended. */
+function topmostEnded(tree: OperationTree, operation: Operation): Operation {
+  let top = operation
+  for (;;) {
+    const above = top.parent === undefined ? undefined : wideEntryOf(tree.operations, top.parent)
+    if (above?.endedAt === undefined) return top
+    top = above
+  }
+}
+
+type Children = OperationTree['children']
+
+function withoutChild(copy: CopyOnce, children: Children, { id, parent }: Operation): Children {
+  const siblings = parent === undefined ? undefined : wideEntryOf(children, parent)
+  if (parent === undefined || siblings === undefined) return children
+  const rest = copy(siblings)
+  rest.splice(rest.indexOf(id), 1)
+  return withChildren(copy, children, parent, rest)
+}
+
+function withChildren(copy: CopyOnce, children: Children, id: string, ids: readonly string[]): Children {
+  return ids.length === 0 ? withoutWideEntry(copy, children, id) : withWideEntry(copy, children, id, ids)
+}

@@ -1,0 +1,152 @@
+import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
+import { type CopyOnce, copyOnce } from '../copy-once.ts'
+import { asFields, type Fields, idIn, numberIn, outcomeIn, present, textIn } from '../fields.ts'
+import { wholeNumber } from '../limit.ts'
+import { cut } from '../lines/cut.ts'
+import { mayMiss } from '../missing.ts'
+import { type Moment, momentOf } from '../moment.ts'
+import { subjectOf } from '../subject.ts'
+import type { View } from '../view.ts'
+import { type WideTable, wideEntryOf, withWideEntry } from '../wide-table.ts'
+import { withoutOldest, withoutStaleEnds } from './drop-oldest.ts'
+
+/** One operation as far as events tell: open without `endedAt`; without `startedAt` its start is missing. */
+export interface Operation {
+  readonly id: string
+  readonly op: string
+  /** The command, path or port it is about, cut to a line. */
+  readonly subject?: string
+  readonly parent?: string
+  readonly startedAt?: Moment
+  readonly endedAt?: Moment
+  readonly outcome?: Outcome
+  readonly durationMs?: number
+  readonly exitCode?: number
+  readonly signal?: string
+  readonly errorCode?: string
+}
+
+/** Every known operation. Read it with `operationRoots`, `operationChildren` and `operationRows`. */
+export interface OperationTree {
+  readonly operations: WideTable<Operation>
+  /** Ids by their parent's id, in order of start; also where the parent is not known yet, or not any more. */
+  readonly children: WideTable<readonly string[]>
+  /** Ids in order of end. May still name what was dropped. */
+  readonly ended: readonly string[]
+  /** How many finished operations are kept. */
+  readonly finished: number
+  /** How many were dropped to stay within the limit. */
+  readonly dropped: number
+  /** False once a gap may have hidden operations. */
+  readonly complete: boolean
+}
+
+export interface OperationTreeOptions {
+  /** How many finished operations to keep, 10,000 by default. The oldest roots go first, whole. */
+  readonly maxFinished?: number
+}
+
+const types = ['operation.started', 'operation.finished']
+
+/** Deeper than this an operation counts as a root: nobody nests so deep, and a cycle ends here. */
+const maxDepth = 256
+const maxSubject = 256
+
+/**
+ * The operations of a journal and which of them belongs to which.
+ *
+ * @example
+ * const tree = rebuild(operationTreeView(), events)
+ * for (const { operation, depth } of operationRows(tree)) show(depth, operation.op, operation.outcome)
+ */
+export function operationTreeView(options: OperationTreeOptions = {}): View<OperationTree> {
+  const maxFinished = wholeNumber('maxFinished', options.maxFinished ?? 10_000, 0)
+  return {
+    empty: { operations: {}, children: {}, ended: [], finished: 0, dropped: 0, complete: true },
+    add(state, events) {
+      const copy = copyOnce()
+      let tree = state
+      for (const item of events) {
+        if (isGap(item)) {
+          if (tree.complete && mayMiss(item, types)) tree = { ...tree, complete: false }
+        } else if (item.type === 'operation.started') {
+          tree = started(copy, tree, item)
+        } else if (item.type === 'operation.finished') {
+          tree = finished(copy, tree, item)
+          while (tree.finished > maxFinished) tree = withoutOldest(copy, tree)
+          if (tree.ended.length > 2 * maxFinished) tree = withoutStaleEnds(tree)
+        }
+      }
+      return tree
+    },
+  }
+}
+
+function started(copy: CopyOnce, tree: OperationTree, event: JournalEvent): OperationTree {
+  const id = event.operation
+  if (!id || wideEntryOf(tree.operations, id) !== undefined) return tree
+  return withOperation(copy, tree, { ...firstSeen(tree, id, event), startedAt: momentOf(event) })
+}
+
+function finished(copy: CopyOnce, tree: OperationTree, event: JournalEvent): OperationTree {
+  const id = event.operation
+  if (!id) return tree
+  const known = wideEntryOf(tree.operations, id)
+  if (known?.endedAt !== undefined) return tree
+  const next = copy(
+    withOperation(copy, tree, {
+      ...(known ?? firstSeen(tree, id, event)),
+      ...endOf(asFields(event.data)),
+      endedAt: momentOf(event),
+    }),
+  )
+  const ended = copy(next.ended)
+  ended.push(id)
+  next.ended = ended
+  next.finished += 1
+  return next
+}
+
+function firstSeen(tree: OperationTree, id: string, event: JournalEvent): Operation {
+  const data = asFields(event.data)
+  const parent = idIn(data, 'parent')
+  const subject = subjectOf(data)
+  return {
+    id,
+    op: textIn(data, 'op') ?? '',
+    ...(subject !== undefined && { subject: cut(subject, maxSubject) }),
+    ...(parent !== undefined && canBelong(tree, id, parent) && { parent }),
+  }
+}
+
+function endOf(data: Fields) {
+  return present({
+    outcome: outcomeIn(data),
+    durationMs: numberIn(data, 'durationMs'),
+    exitCode: numberIn(data, 'exitCode'),
+    signal: idIn(data, 'signal'),
+    errorCode: idIn(data, 'errorCode'),
+  })
+}
+
+function canBelong(tree: OperationTree, id: string, parent: string): boolean {
+  let above: string | undefined = parent
+  for (let depth = 0; depth < maxDepth; depth += 1) {
+    if (above === undefined) return true
+    if (above === id) return false
+    above = wideEntryOf(tree.operations, above)?.parent
+  }
+  return false
+}
+
+function withOperation(copy: CopyOnce, tree: OperationTree, operation: Operation): OperationTree {
+  const { id, parent } = operation
+  const next = copy(tree)
+  if (parent !== undefined && wideEntryOf(tree.operations, id) === undefined) {
+    const siblings = copy(wideEntryOf(tree.children, parent) ?? [])
+    siblings.push(id)
+    next.children = withWideEntry(copy, tree.children, parent, siblings)
+  }
+  next.operations = withWideEntry(copy, tree.operations, id, operation)
+  return next
+}

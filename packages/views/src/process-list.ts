@@ -1,0 +1,164 @@
+import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
+import { byteLength } from './byte-length.ts'
+import { type CopyOnce, copyOnce } from './copy-once.ts'
+import { asFields, countIn, idIn, numberIn, outcomeIn, present, textIn, textsIn } from './fields.ts'
+import { wholeNumber } from './limit.ts'
+import { mayMiss } from './missing.ts'
+import { type Moment, momentOf } from './moment.ts'
+import type { View } from './view.ts'
+import { type WideTable, wideEntryOf, wideValuesOf, withoutWideEntry, withWideEntry } from './wide-table.ts'
+
+const streams = ['stdout', 'stderr', 'terminal'] as const
+
+/** One process as far as events tell: without `startedAt` its start is missing. */
+export interface ListedProcess {
+  readonly id: string
+  readonly state: 'running' | 'exited'
+  readonly argv?: readonly string[]
+  readonly cwd?: string
+  readonly pid?: number
+  readonly operation?: string
+  readonly startedAt?: Moment
+  readonly endedAt?: Moment
+  readonly outcome?: Outcome
+  readonly exitCode?: number
+  readonly signal?: string
+  readonly durationMs?: number
+  /** Bytes written to each stream. */
+  readonly output: Readonly<Record<(typeof streams)[number], number>>
+  /** Bytes of these that the record does not hold, because the budget was spent. */
+  readonly skipped: number
+}
+
+/** Every known process. Read it with `listProcesses`. */
+export interface ProcessList {
+  readonly processes: WideTable<ListedProcess>
+  /** The ids of those that exited, in order of end. */
+  readonly exited: readonly string[]
+  /** How many were dropped to stay within the limit. */
+  readonly dropped: number
+  /** False once a gap may have hidden a start or an end. */
+  readonly complete: boolean
+}
+
+export interface ProcessListOptions {
+  /** How many exited processes to keep, 10,000 by default. Those that ended first go first. */
+  readonly maxExited?: number
+}
+
+const types = ['process.started', 'process.exited']
+
+/**
+ * The processes of a journal, running and exited.
+ *
+ * @example
+ * const list = rebuild(processListView(), events)
+ * listProcesses(list).filter(({ state }) => state === 'running')
+ */
+export function processListView(options: ProcessListOptions = {}): View<ProcessList> {
+  const maxExited = wholeNumber('maxExited', options.maxExited ?? 10_000, 0)
+  return {
+    empty: { processes: {}, exited: [], dropped: 0, complete: true },
+    add(state, events) {
+      const copy = copyOnce()
+      let list = state
+      for (const item of events) {
+        if (isGap(item)) {
+          if (list.complete && mayMiss(item, types)) list = { ...list, complete: false }
+        } else if (item.type === 'process.started') {
+          list = started(copy, list, item)
+        } else if (item.type === 'process.output') {
+          list = written(copy, list, item)
+        } else if (item.type === 'process.exited') {
+          list = exited(copy, list, item, maxExited)
+        }
+      }
+      return list
+    },
+  }
+}
+
+/**
+ * The processes in order of start; those whose start is missing come first.
+ *
+ * @example
+ * listProcesses(list).map(({ argv, state }) => `${state} ${argv?.join(' ')}`)
+ */
+export function listProcesses(list: ProcessList): ListedProcess[] {
+  return wideValuesOf(list.processes).sort(
+    (a, b) => (a.startedAt?.seq ?? 0) - (b.startedAt?.seq ?? 0) || (a.id < b.id ? -1 : 1),
+  )
+}
+
+/** A start after an end is the same process begun anew, as a restart does. */
+function started(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
+  const data = asFields(event.data)
+  const id = idIn(data, 'process')
+  if (id === undefined) return list
+  const next = copy(list)
+  if (wideEntryOf(list.processes, id)?.state === 'exited')
+    next.exited = list.exited.filter((one) => one !== id)
+  next.processes = withWideEntry(copy, list.processes, id, {
+    ...firstSeen(id, event),
+    ...present({ argv: textsIn(data, 'argv'), cwd: textIn(data, 'cwd'), pid: countIn(data, 'pid') }),
+    startedAt: momentOf(event),
+  })
+  return next
+}
+
+function written(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
+  const data = asFields(event.data)
+  const id = idIn(data, 'process')
+  const stream = streams.find((name) => name === data.stream)
+  if (id === undefined || stream === undefined) return list
+  const known = wideEntryOf(list.processes, id) ?? firstSeen(id, event)
+  const next = copy(list)
+  next.processes = withWideEntry(copy, list.processes, id, {
+    ...known,
+    // The offset counts what was trimmed or skipped too, so a missing chunk does not make the sum wrong.
+    output: {
+      ...known.output,
+      [stream]: (countIn(data, 'offset') ?? known.output[stream]) + byteLength(data),
+    },
+    skipped: known.skipped + (countIn(data, 'skipped') ?? 0),
+  })
+  return next
+}
+
+function exited(copy: CopyOnce, list: ProcessList, event: JournalEvent, maxExited: number): ProcessList {
+  const data = asFields(event.data)
+  const id = idIn(data, 'process')
+  if (id === undefined) return list
+  const known = wideEntryOf(list.processes, id) ?? firstSeen(id, event)
+  if (known.state === 'exited') return list
+  const next = copy(list)
+  const order = copy(list.exited)
+  next.exited = order
+  order.push(id)
+  next.processes = withWideEntry(copy, list.processes, id, {
+    ...known,
+    ...present({
+      outcome: outcomeIn(data),
+      exitCode: numberIn(data, 'exitCode'),
+      signal: idIn(data, 'signal'),
+      durationMs: numberIn(data, 'durationMs'),
+    }),
+    state: 'exited',
+    endedAt: momentOf(event),
+  })
+  while (order.length > maxExited) {
+    next.processes = withoutWideEntry(copy, next.processes, order.shift() ?? '')
+    next.dropped += 1
+  }
+  return next
+}
+
+function firstSeen(id: string, event: JournalEvent): ListedProcess {
+  return {
+    id,
+    state: 'running',
+    ...present({ operation: event.operation }),
+    output: { stdout: 0, stderr: 0, terminal: 0 },
+    skipped: 0,
+  }
+}

@@ -1,0 +1,135 @@
+import { isGap, type JournalEvent } from '@vitrine/protocol'
+import { type CopyOnce, copyOnce } from './copy-once.ts'
+import { wholeNumber } from './limit.ts'
+import { millisecondsOf } from './moment.ts'
+import { entryOf, type Table, withEntry } from './table.ts'
+import type { View } from './view.ts'
+
+/** The events of one slice of time. */
+export interface TimelineBucket {
+  /** Milliseconds since 1970, a multiple of the timeline's `bucketMs`. */
+  readonly fromMs: number
+  /** The lowest and highest `seq` counted here. */
+  readonly seqs: readonly [number, number]
+  /** How many of each family: `file`, `process`, `turn`, … */
+  readonly counts: Table<number>
+}
+
+/** The slices of time in which something happened, in order; the quiet ones between are left out. */
+export interface Timeline {
+  readonly bucketMs: number
+  readonly buckets: readonly TimelineBucket[]
+  /** How many events were counted. */
+  readonly total: number
+  /** How many had a time that cannot be read, and are in no bucket. */
+  readonly untimed: number
+  /** False once a gap hid events. */
+  readonly complete: boolean
+}
+
+export interface TimelineOptions {
+  /** How long a slice is at first, 1,000 by default. It doubles when there are too many. */
+  readonly bucketMs?: number
+  /** How many slices to keep at most: 2 or more, 240 by default. */
+  readonly maxBuckets?: number
+}
+
+/**
+ * How much happened when, by family of event types.
+ *
+ * @example
+ * const { buckets } = rebuild(timelineView({ bucketMs: 1000 }), events)
+ * buckets[0]?.counts // { operation: 2, process: 5 }
+ */
+export function timelineView(options: TimelineOptions = {}): View<Timeline> {
+  const bucketMs = wholeNumber('bucketMs', options.bucketMs ?? 1000, 1)
+  // With one bucket there would be no length that holds both sides of 1970.
+  const maxBuckets = wholeNumber('maxBuckets', options.maxBuckets ?? 240, 2)
+  return {
+    empty: { bucketMs, buckets: [], total: 0, untimed: 0, complete: true },
+    add(state, events) {
+      const copy = copyOnce()
+      let timeline = state
+      for (const item of events) {
+        if (isGap(item)) {
+          if (timeline.complete) timeline = { ...timeline, complete: false }
+          continue
+        }
+        timeline = counted(copy, timeline, item)
+        while (timeline.buckets.length > maxBuckets) timeline = coarser(timeline)
+      }
+      return timeline
+    },
+  }
+}
+
+function counted(copy: CopyOnce, timeline: Timeline, event: JournalEvent): Timeline {
+  const time = millisecondsOf(event.time)
+  const next = copy(timeline)
+  if (time === undefined) {
+    next.untimed += 1
+    return next
+  }
+  const fromMs = startOf(time, timeline.bucketMs)
+  const buckets = copy(timeline.buckets)
+  const place = placeOf(buckets, fromMs)
+  const found = buckets[place]
+  if (found?.fromMs === fromMs) {
+    buckets[place] = withEvent(copy, found, event)
+  } else {
+    const { seq } = event
+    buckets.splice(place, 0, { fromMs, seqs: [seq, seq], counts: { [familyOf(event.type)]: 1 } })
+  }
+  next.buckets = buckets
+  next.total += 1
+  return next
+}
+
+function withEvent(copy: CopyOnce, bucket: TimelineBucket, { seq, type }: JournalEvent): TimelineBucket {
+  const family = familyOf(type)
+  const next = copy(bucket)
+  next.counts = withEntry(copy, bucket.counts, family, (entryOf(bucket.counts, family) ?? 0) + 1)
+  next.seqs = widened(bucket.seqs, [seq, seq])
+  return next
+}
+
+/** The same events in slices of twice the length. */
+function coarser(timeline: Timeline): Timeline {
+  const bucketMs = timeline.bucketMs * 2
+  const copy = copyOnce()
+  const buckets: TimelineBucket[] = []
+  for (const bucket of timeline.buckets) {
+    const fromMs = startOf(bucket.fromMs, bucketMs)
+    const last = buckets.at(-1)
+    if (last?.fromMs === fromMs) buckets[buckets.length - 1] = merged(copy, last, bucket)
+    else buckets.push({ ...bucket, fromMs })
+  }
+  return { ...timeline, bucketMs, buckets }
+}
+
+function merged(copy: CopyOnce, into: TimelineBucket, from: TimelineBucket): TimelineBucket {
+  let counts = into.counts
+  for (const [family, count] of Object.entries(from.counts)) {
+    counts = withEntry(copy, counts, family, (entryOf(counts, family) ?? 0) + count)
+  }
+  return { fromMs: into.fromMs, seqs: widened(into.seqs, from.seqs), counts }
+}
+
+function widened(a: readonly [number, number], b: readonly [number, number]): readonly [number, number] {
+  return [Math.min(a[0], b[0]), Math.max(a[1], b[1])]
+}
+
+function startOf(time: number, bucketMs: number): number {
+  return Math.floor(time / bucketMs) * bucketMs
+}
+
+/** Where the bucket is, or belongs. Almost always the last: clocks rarely go back. */
+function placeOf(buckets: readonly TimelineBucket[], fromMs: number): number {
+  let place = buckets.length
+  while (place > 0 && (buckets[place - 1]?.fromMs ?? 0) >= fromMs) place -= 1
+  return place
+}
+
+function familyOf(type: string): string {
+  return type.split('.', 1)[0] ?? type
+}

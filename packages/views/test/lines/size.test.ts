@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { sizeText } from '../../src/lines/size.ts'
+
+it.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [1023, '1023 bytes'],
+  [1536, '1.5 KiB'],
+  [3 * 1024 ** 2, '3 MiB'],
+  [5000 * 1024 ** 4, '5000 TiB'],
+])('says %d bytes as people do', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text)
+})

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { copyOnce } from '../src/copy-once.ts'
+import { entryOf, type Table, withEntry, withoutEntry } from '../src/table.ts'
+
+it('keeps an entry called __proto__ like any other', () => {
+  const table = withEntry<number>(copyOnce(), {}, '__proto__', 1)
+  expect(entryOf(table, '__proto__')).toBe(1)
+  expect(Object.getPrototypeOf(table)).toBe(Object.prototype)
+  const changed = withEntry(copyOnce(), table, '__proto__', 2)
+  expect(entryOf(changed, '__proto__')).toBe(2)
+  expect(entryOf(table, '__proto__')).toBe(1)
+  expect(Object.keys(withoutEntry(copyOnce(), table, '__proto__'))).toEqual([])
+})
+
+it('finds no entry that only the prototype has', () => {
+  expect(entryOf<unknown>({}, 'constructor')).toBeUndefined()
+})
+
+it('copies a table once for a batch', () => {
+  const before: Table<number> = { a: 1 }
+  const copy = copyOnce()
+  const first = withEntry(copy, before, 'b', 2)
+  const second = withEntry(copy, first, 'c', 3)
+  expect(second).toBe(first)
+  expect(before).toEqual({ a: 1 })
+})
+
+it('leaves a table as it is when there is nothing to take out', () => {
+  const table: Table<number> = { a: 1 }
+  expect(withoutEntry(copyOnce(), table, 'b')).toBe(table)
+})

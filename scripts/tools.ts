@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** Runs the command of an installed package on this Node, with its output shown. True when it succeeded. */
+export function runTool(name: string, args: readonly string[]): boolean {
+  const folder = name === 'biome' ? '@biomejs/biome' : name === 'tsc' ? 'typescript' : name
+  const { bin } = JSON.parse(readFileSync(join(root, 'node_modules', folder, 'package.json'), 'utf8'))
+  const entry = join(root, 'node_modules', folder, typeof bin === 'string' ? bin : bin[name])
+  return spawnSync(process.execPath, [entry, ...args], { cwd: root, stdio: 'inherit' }).status === 0
+}
+
+/** The folders below `packages`. */
+export function packageFolders(): string[] {
+  return readdirSync(join(root, 'packages'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+}
