@@ -22,7 +22,6 @@ export default defineConfig({
       project('house', [
         'scripts/test/**/*.test.ts',
         'conformance/test/**/*.test.ts',
-        'examples/*/test/**/*.test.ts',
         'docs/test/**/*.test.ts',
       ]),
     ],

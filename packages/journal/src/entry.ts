@@ -9,11 +9,6 @@ export class Entry {
   readonly position: number
   readonly journal: string
   readonly seq: number
-  /** Milliseconds since the epoch; never decreases within a journal. */
-  readonly time: number
-  readonly type: string
-  readonly session: string | null
-  readonly run: string | null
   readonly hash: string
   readonly body: string
   #event: JournalEvent | undefined
@@ -22,10 +17,6 @@ export class Entry {
     position: number,
     journal: string,
     seq: number,
-    time: number,
-    type: string,
-    session: string | null,
-    run: string | null,
     hash: string,
     body: string,
     event?: JournalEvent,
@@ -33,10 +24,6 @@ export class Entry {
     this.position = position
     this.journal = journal
     this.seq = seq
-    this.time = time
-    this.type = type
-    this.session = session
-    this.run = run
     this.hash = hash
     this.body = body
     this.#event = event

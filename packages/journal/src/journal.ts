@@ -14,7 +14,13 @@ import {
 } from '@vitrine/protocol'
 import type { Committer, JournalState } from './append/committer.ts'
 import { HeldStream, type JournalStream } from './append/held-stream.ts'
-import { type Prepared, prepare, prepareRedacted, type Workshop } from './append/prepare.ts'
+import {
+  type PreparedAppend,
+  prepare,
+  prepareRedacted,
+  type Workshop,
+  type Writer,
+} from './append/prepare.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
 import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
@@ -62,12 +68,14 @@ export interface FlushOptions {
 export class Journal implements JournalReader {
   readonly id: string
   readonly #core: JournalCore
-  readonly #writer: WriterOptions
+  readonly #writer: Writer
+  readonly #backend: string
 
-  constructor(core: JournalCore, writer: WriterOptions = {}) {
+  constructor(core: JournalCore, { source = 'host', backend = 'local', ...context }: WriterOptions = {}) {
     this.id = core.id
     this.#core = core
-    this.#writer = writer
+    this.#writer = { source, context }
+    this.#backend = backend
   }
 
   /** The newest event's `seq` and hash: remember it elsewhere, and `verify` can prove more. */
@@ -78,7 +86,8 @@ export class Journal implements JournalReader {
 
   /** The same journal; what it writes carries that context. */
   as(options: WriterOptions): Journal {
-    return new Journal(this.#core, { ...this.#writer, ...options })
+    const { source, context } = this.#writer
+    return new Journal(this.#core, { source, backend: this.#backend, ...context, ...options })
   }
 
   /** The cursor of an event of this journal. */
@@ -87,8 +96,8 @@ export class Journal implements JournalReader {
   }
 
   /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
-  async append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
-    return this.#commit(prepare(events, this.#context(), this.#core.workshop))
+  append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+    return this.#commit(prepare, events)
   }
 
   /** For events that continue each other: secrets split over them are masked too. */
@@ -96,19 +105,25 @@ export class Journal implements JournalReader {
     return new HeldStream({
       redactor: this.#core.workshop.redactor,
       check: (events) => events.forEach(checkEventInput),
-      append: (events) => this.#commit(prepareRedacted(events, this.#context(), this.#core.workshop)),
+      append: (events) => this.#commit(prepareRedacted, events),
     })
   }
 
-  async #commit({ wish, size, ending }: Prepared): Promise<readonly JournalEvent[]> {
-    const entries = await this.#core.committer.append(this.#core.state, wish, { size, ending })
-    return entries.map(({ event }) => event)
+  #commit(prepared: typeof prepare, events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+    let append: PreparedAppend
+    try {
+      append = prepared(events, this.#writing(), this.#core.workshop)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return this.#core.committer.append(this.#core.state, append, append)
   }
 
-  #context(): { source: EventSource; context: EventContext } {
-    const { source = 'host', backend: _backend, ...own } = this.#writer
+  /** Inside an operation of this journal, what is written belongs to it. */
+  #writing(): Writer {
     const around = ambient.getStore()
-    return { source, context: around?.journal === this.id ? { ...around.context, ...own } : own }
+    if (around?.journal !== this.id) return this.#writer
+    return { source: this.#writer.source, context: { ...around.context, ...this.#writer.context } }
   }
 
   read(options?: ReadOptions): Promise<Page> {
@@ -142,13 +157,11 @@ export class Journal implements JournalReader {
     run: (operation: Operation) => T | Promise<T>,
     options?: OperateOptions<T>,
   ): Promise<T> {
-    const { source: _source, backend = 'local', ...context } = this.#writer
-    const { gates } = this.#core
     const host = {
       journal: this.id,
-      backend,
-      context,
-      gates,
+      backend: this.#backend,
+      context: this.#writer.context,
+      gates: this.#core.gates,
       append: (events: readonly EventInput[]) => this.append(events),
     }
     return operate(host, op, data, run, options)

@@ -1,6 +1,6 @@
 import { type JournalEvent, VitrineError } from '@vitrine/protocol'
 import { blobReferences } from './append/large-fields.ts'
-import type { PlacedEntry, Placement, Wish } from './append/plan.ts'
+import type { BlobReference, Placement, Wish } from './append/plan.ts'
 import { Entry } from './entry.ts'
 import { chain } from './integrity/chain.ts'
 import type { Hole, JournalHead } from './stores/contract.ts'
@@ -35,7 +35,8 @@ function placeMirrored(
 ): Placement {
   let { seq, hash, time } = head
   let position = lastPosition
-  const entries: PlacedEntry[] = []
+  const entries: Entry[] = []
+  const references: BlobReference[] = []
   const holes: Hole[] = []
   for (const item of items) {
     const { from, to } = 'hole' in item ? item.hole : { from: item.event.seq, to: item.event.seq }
@@ -48,12 +49,13 @@ function placeMirrored(
       const entry = mirrored(journal, item, hash, position + 1)
       position += 1
       hash = entry.hash
-      time = entry.time
-      entries.push({ entry, references: blobReferences(entry.body) })
+      time = Date.parse(item.event.time)
+      entries.push(entry)
+      for (const blob of blobReferences(entry.body)) references.push({ seq: to, blob })
     }
     seq = to
   }
-  return { entries, end: { seq, hash, time }, holes }
+  return { entries, references, seq, hash, time, holes }
 }
 
 function mirrored(
@@ -66,8 +68,7 @@ function mirrored(
   const body = JSON.stringify(event)
   if (chain(previous, body) !== hash)
     throw diverged(journal, `event ${event.seq} does not continue its chain`)
-  const { seq, type, session = null, run = null } = event
-  return new Entry(position, journal, seq, Date.parse(event.time), type, session, run, hash, body)
+  return new Entry(position, journal, event.seq, hash, body)
 }
 
 export function exportHole({ from, to, hash, reason, types }: Hole): ExportedItem {

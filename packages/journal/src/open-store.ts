@@ -21,7 +21,11 @@ export async function openStore(driver: StoreDriver, options: OpenStoreOptions =
     const openWork = readOnly ? [] : await connection.openWork()
     if (openWork.length > 0) await options.sweep?.(openWork)
     const lastPosition = await connection.lastPosition()
-    store = new Store(connection, settings, { lastPosition, openWork, blobBytes: await connection.blobBytes() })
+    store = new Store(connection, settings, {
+      lastPosition,
+      openWork,
+      blobBytes: await connection.blobBytes(),
+    })
     await closeInterrupted(store, openWork)
     return store
   } catch (error) {

@@ -8,7 +8,7 @@ export class Recent {
   readonly #maxBytes: number
   #bytes = 0
 
-  constructor({ maxEntries = 8_192, maxBytes = 16 * 1024 * 1024 } = {}) {
+  constructor({ maxEntries = 2_048, maxBytes = 8 * 1024 * 1024 } = {}) {
     this.#maxEntries = maxEntries
     this.#maxBytes = maxBytes
   }

@@ -22,7 +22,7 @@ export interface OpenStoreOptions {
   readonly maxPendingBytes?: number
   /** Endings that wait for a failing disk; default 10,000. */
   readonly maxPendingEndings?: number
-  /** What stays in memory for live readers; default 8,192 entries and 16 MiB. */
+  /** What stays in memory for live readers; default 2,048 entries and 8 MiB. */
   readonly recent?: { readonly maxEntries?: number; readonly maxBytes?: number }
   /** Told when a tap throws or rejects. */
   readonly onTapError?: OnTapError

@@ -192,9 +192,9 @@ export class Store {
   async flush({ timeoutMs = 30_000, signal }: FlushOptions = {}): Promise<void> {
     const timeout = AbortSignal.timeout(timeoutMs)
     const either = signal ? AbortSignal.any([signal, timeout]) : timeout
-    await this.#committer.idle()
-    const { position } = this.#committer
     try {
+      await this.#committer.idle(either)
+      const { position } = this.#committer
       await Promise.all([...this.#feeds.values()].map((feed) => feed.caughtUp(position, either)))
     } catch (error) {
       signal?.throwIfAborted()
@@ -214,7 +214,6 @@ export class Store {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     if (!this.#ended && !this.#connection.readOnly) {
-      await Promise.race([this.#committer.idle(), sleep(closeFlushMs)])
       await this.flush({ timeoutMs: closeFlushMs }).catch(() => undefined)
     }
     await Promise.all([...this.#feeds.values()].map((feed) => feed.close()))

@@ -1,4 +1,10 @@
-import { isVitrineError, type OpenWork, toVitrineError, VitrineError } from '@vitrine/protocol'
+import {
+  isVitrineError,
+  type JournalEvent,
+  type OpenWork,
+  toVitrineError,
+  VitrineError,
+} from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { JournalHead, StoreConnection } from '../stores/contract.ts'
 import { Plan, type Wish, workKey } from './plan.ts'
@@ -19,7 +25,7 @@ interface Waiting {
   readonly size: number
   /** Endings wait out a failing disk; everything else is told at once. */
   readonly ending: boolean
-  resolve(entries: readonly Entry[]): void
+  resolve(events: readonly JournalEvent[]): void
   reject(error: unknown): void
 }
 
@@ -71,7 +77,7 @@ export class Committer {
     journal: JournalState,
     wish: Wish,
     { size, ending }: { size: number; ending: boolean },
-  ): Promise<readonly Entry[]> {
+  ): Promise<readonly JournalEvent[]> {
     const refusal = this.#refusal(size, ending)
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
@@ -108,9 +114,12 @@ export class Committer {
   }
 
   /** Once everything appended so far is committed or refused. */
-  idle(): Promise<void> {
+  idle(signal?: AbortSignal): Promise<void> {
     if (this.#queue.length === 0 && !this.#running) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    return new Promise((resolve, reject) => {
+      this.#idle.push(resolve)
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
   }
 
   /** Nothing is committed from here on; what waits is told why. */
@@ -174,7 +183,7 @@ export class Committer {
       const head = plan.heads.get(waiting.journal.head.id)
       if (head) waiting.journal.head = head
       this.#pendingBytes -= waiting.size
-      waiting.resolve(entries)
+      waiting.resolve(entries.map(({ event }) => event))
     }
     if (this.#failing) {
       const failedForMs = performance.now() - this.#failing.since

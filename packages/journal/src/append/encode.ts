@@ -8,56 +8,36 @@ export interface Draft {
   readonly source: EventSource
   readonly context: EventContext
   readonly derived: boolean
-  /** When it happened, in milliseconds since the epoch. */
-  readonly time: number
   readonly data: JsonObject
   readonly dataJson: string
 }
 
-export interface Place {
-  readonly position: number
-  readonly journal: string
-  readonly seq: number
-  readonly time: number
-  readonly previousHash: string
-}
-
 /** Gives a draft its place. The body's key order is the event's: parsing and writing it again gives the same bytes. */
-export function encode(draft: Draft, { position, journal, seq, time, previousHash }: Place): Entry {
-  const { type, source, context, derived, data, dataJson } = draft
+export function encode(
+  { type, source, context, derived, data, dataJson }: Draft,
+  position: number,
+  journal: string,
+  seq: number,
+  time: number,
+  previousHash: string,
+): Entry {
   const iso = isoTime(time)
-  const body = `{"journal":${JSON.stringify(journal)},"seq":${seq},"time":"${iso}","type":"${type}","source":"${source}"${contextJson(
-    context,
-  )}${derived ? ',"derived":true' : ''},"data":${dataJson}}`
-  const event: JournalEvent = deepFreeze({
-    journal,
-    seq,
-    time: iso,
-    type,
-    source,
-    ...context,
-    ...(derived && { derived: true as const }),
-    data,
-  })
+  // Ids of journals, types and sources are plain words: they need no escaping.
+  let body = `{"journal":"${journal}","seq":${seq},"time":"${iso}","type":"${type}","source":"${source}"`
+  const event: Record<string, unknown> = { journal, seq, time: iso, type, source }
+  for (const key in context) {
+    const value = context[key as keyof EventContext]
+    body += `,"${key}":${JSON.stringify(value)}`
+    event[key] = value
+  }
+  if (derived) {
+    body += ',"derived":true'
+    event.derived = true
+  }
+  event.data = data
+  body += `,"data":${dataJson}}`
   const hash = chain(previousHash, body)
-  return new Entry(
-    position,
-    journal,
-    seq,
-    time,
-    type,
-    context.session ?? null,
-    context.run ?? null,
-    hash,
-    body,
-    event,
-  )
-}
-
-function contextJson(context: EventContext): string {
-  let json = ''
-  for (const key in context) json += `,"${key}":${JSON.stringify(context[key as keyof EventContext])}`
-  return json
+  return new Entry(position, journal, seq, hash, body, deepFreeze(event) as unknown as JournalEvent)
 }
 
 let lastTime = 0

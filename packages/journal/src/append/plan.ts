@@ -14,23 +14,28 @@ export interface Wish {
 }
 
 export interface Placement {
-  readonly entries: readonly PlacedEntry[]
+  readonly entries: readonly Entry[]
+  readonly references: readonly BlobReference[]
   /** Where the journal ends with them. */
-  readonly end: { readonly seq: number; readonly hash: string; readonly time: number }
+  readonly seq: number
+  readonly hash: string
+  readonly time: number
   /** Holes that come along from a mirrored journal. */
   readonly holes?: readonly Hole[]
 }
 
-export interface PlacedEntry {
-  readonly entry: Entry
-  readonly references: readonly string[]
+export interface BlobReference {
+  readonly seq: number
+  readonly blob: string
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Gathers wishes into one transaction and keeps law 1: a start is open once, an end closes it once. */
 export class Plan {
   readonly #openWork: ReadonlyMap<string, OpenWork>
   readonly #changes = new Map<string, OpenWork | undefined>()
-  readonly #heads = new Map<string, JournalHead>()
+  readonly #heads = new Map<string, Mutable<JournalHead>>()
   readonly #entries: Entry[] = []
   readonly #blobs: NewBlob[] = []
   readonly #references: { journal: string; seq: number; blob: string }[] = []
@@ -61,49 +66,54 @@ export class Plan {
 
   /** All of a wish, or, with an error, nothing of it. */
   add(current: JournalHead, wish: Wish): readonly Entry[] {
-    const head = this.#heads.get(current.id) ?? current
-    const { entries: placed, end, holes = [] } = wish.place(head, this.#position)
-    const changes = wish.mirror ? new Map<string, undefined>() : this.#workChanges(placed)
-    for (const [key, work] of changes) this.#changes.set(key, work)
+    const head = this.#heads.get(current.id) ?? { ...current }
+    const { entries, references, seq, hash, time, holes } = wish.place(head, this.#position)
+    if (!wish.mirror) this.#trackWork(entries)
     let bytes = 0
-    for (const { entry, references } of placed) {
+    for (const entry of entries) {
       this.#entries.push(entry)
       bytes += entry.body.length
-      for (const blob of references) this.#references.push({ journal: entry.journal, seq: entry.seq, blob })
     }
-    this.#blobs.push(...wish.blobs)
+    for (const reference of references) this.#references.push({ journal: head.id, ...reference })
+    for (const blob of wish.blobs) this.#blobs.push(blob)
     this.#bytes += bytes
-    this.#position += placed.length
-    if (wish.removal) this.#removals.push(wish.removal)
-    if (holes.length > 0) this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
-    this.#heads.set(head.id, {
-      ...head,
-      ...end,
-      events: head.events + placed.length - (wish.removal?.seqs.length ?? 0),
-      bytes: head.bytes + bytes - (wish.removal?.bytes ?? 0),
-    })
-    return placed.map(({ entry }) => entry)
+    this.#position += entries.length
+    head.seq = seq
+    head.hash = hash
+    head.time = time
+    head.events += entries.length
+    head.bytes += bytes
+    if (wish.removal) {
+      this.#removals.push(wish.removal)
+      head.events -= wish.removal.seqs.length
+      head.bytes -= wish.removal.bytes
+    }
+    if (holes && holes.length > 0)
+      this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
+    this.#heads.set(head.id, head)
+    return entries
   }
 
-  #workChanges(placed: readonly PlacedEntry[]): Map<string, OpenWork | undefined> {
-    const changes = new Map<string, OpenWork | undefined>()
+  #trackWork(entries: readonly Entry[]): void {
+    let changes: Map<string, OpenWork | undefined> | undefined
     const isOpen = (key: string) =>
-      changes.has(key)
+      changes?.has(key)
         ? changes.get(key) !== undefined
         : this.#changes.has(key)
           ? this.#changes.get(key) !== undefined
           : this.#openWork.has(key)
-    for (const { entry } of placed) {
-      const mark = workMark(entry.type)
+    for (const entry of entries) {
+      const mark = workMark(entry.event.type)
       if (mark === undefined) continue
       const id = workId(mark.kind, entry.event)
       if (id === undefined) {
         throw new VitrineError(
           'event_invalid',
-          `${entry.type}: expected the id of the ${mark.kind}, got nothing.`,
+          `${entry.event.type}: expected the id of the ${mark.kind}, got nothing.`,
         )
       }
       const key = workKey({ journal: entry.journal, kind: mark.kind, id })
+      changes ??= new Map()
       if (mark.edge === 'start') {
         if (isOpen(key))
           throw new VitrineError('work_already_open', `The ${mark.kind} ${id} has already started.`)
@@ -117,7 +127,7 @@ export class Plan {
         changes.set(key, undefined)
       }
     }
-    return changes
+    if (changes) for (const [key, work] of changes) this.#changes.set(key, work)
   }
 
   batch(): CommitBatch {

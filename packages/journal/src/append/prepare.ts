@@ -6,13 +6,14 @@ import {
   type JsonObject,
   workMark,
 } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
 import { type Draft, encode } from './encode.ts'
 import { type BlobRoom, blobReferences, maxFieldBytes, offloadLargeFields } from './large-fields.ts'
-import type { Placement, Wish } from './plan.ts'
+import type { BlobReference, Placement, Wish } from './plan.ts'
 
 /** What a journal handle adds to every event it writes. */
 export interface Writer {
@@ -26,96 +27,97 @@ export interface Workshop {
   readonly hasRoomForBlob: BlobRoom
 }
 
-export interface Prepared {
-  readonly wish: Wish
-  readonly size: number
-  /** Every event ends some work. */
-  readonly ending: boolean
-}
-
 /** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
-export function prepare(inputs: readonly EventInput[], writer: Writer, workshop: Workshop): Prepared {
+export function prepare(inputs: readonly EventInput[], writer: Writer, workshop: Workshop): PreparedAppend {
   for (let index = 0; index < inputs.length; index += 1) checkEventInput(inputs[index]!, index)
-  return prepareRedacted(
+  const append = new PreparedAppend()
+  for (const input of inputs) {
     // The copy of an object is an object: the check above has seen that it is one.
-    inputs.map((input) => ({ ...input, data: workshop.redactor.redactValue(input.data ?? {}) as JsonObject })),
-    writer,
-    workshop,
-  )
+    const data = workshop.redactor.redactValue(input.data ?? {}) as JsonObject
+    append.add(input, data, writer, workshop)
+  }
+  return append
 }
 
 /** The same for events whose data the redactor has already been over. */
-export function prepareRedacted(inputs: readonly EventInput[], writer: Writer, workshop: Workshop): Prepared {
-  const time = Date.now()
-  const drafts: Draft[] = []
-  const blobs: NewBlob[] = []
-  let size = 0
-  let ending = inputs.length > 0
-  for (const input of inputs) {
-    const draft = toDraft(input, writer, workshop, time, blobs)
-    drafts.push(draft)
-    size += draft.dataJson.length + 256
-    if (workMark(input.type)?.edge !== 'end') ending = false
-  }
-  for (const blob of blobs) size += blob.bytes.byteLength
-  return { wish: { blobs, place: (head, position) => place(drafts, head, position) }, size, ending }
-}
-
-function toDraft(
-  input: EventInput,
+export function prepareRedacted(
+  inputs: readonly EventInput[],
   writer: Writer,
   workshop: Workshop,
-  time: number,
-  blobs: NewBlob[],
-): Draft {
-  let data = applyPolicy(input.type, (input.data ?? {}) as Draft['data'], workshop.policy)
-  let dataJson = JSON.stringify(data)
-  if (dataJson.length > maxFieldBytes) {
-    const offloaded = offloadLargeFields(data, workshop.hasRoomForBlob)
-    if (offloaded.data !== data) {
+): PreparedAppend {
+  const append = new PreparedAppend()
+  for (const input of inputs) append.add(input, (input.data ?? {}) as JsonObject, writer, workshop)
+  return append
+}
+
+const noBlobs: readonly NewBlob[] = []
+const noReferences: readonly BlobReference[] = []
+
+/** Events that are ready to be given their places. */
+export class PreparedAppend implements Wish {
+  readonly drafts: Draft[] = []
+  readonly time = Date.now()
+  blobs: readonly NewBlob[] = noBlobs
+  /** About how much memory they take while they wait. */
+  size = 0
+  /** Every event ends some work. */
+  ending = true
+
+  add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: Workshop): void {
+    let data = applyPolicy(input.type, redacted, workshop.policy)
+    let dataJson = JSON.stringify(data)
+    if (dataJson.length > maxFieldBytes) {
+      const offloaded = offloadLargeFields(data, workshop.hasRoomForBlob)
       data = offloaded.data
       dataJson = JSON.stringify(data)
-      blobs.push(...offloaded.blobs)
+      this.blobs = [...this.blobs, ...offloaded.blobs]
+      for (const { bytes } of offloaded.blobs) this.size += bytes.byteLength
     }
+    this.size += dataJson.length + 256
+    if (this.ending && workMark(input.type)?.edge !== 'end') this.ending = false
+    const context = mergeContext(writer.context, input, workshop.redactor)
+    const derived = input.derived === true
+    this.drafts.push({ type: input.type, source: writer.source, context, derived, data, dataJson })
   }
-  return {
-    type: input.type,
-    source: writer.source,
-    context: mergeContext(writer.context, input, workshop.redactor),
-    derived: input.derived === true,
-    time,
-    data,
-    dataJson,
+
+  place(head: JournalHead, lastPosition: number): Placement {
+    const time = Math.max(head.time, this.time)
+    const entries: Entry[] = []
+    let { seq, hash } = head
+    let references: BlobReference[] | undefined
+    for (const draft of this.drafts) {
+      seq += 1
+      const entry = encode(draft, lastPosition + entries.length + 1, head.id, seq, time, hash)
+      hash = entry.hash
+      entries.push(entry)
+      for (const blob of blobReferences(draft.dataJson)) {
+        references ??= []
+        references.push({ seq, blob })
+      }
+    }
+    return { entries, references: references ?? noReferences, seq, hash, time }
   }
 }
 
-function place(drafts: readonly Draft[], head: JournalHead, lastPosition: number): Placement {
-  let { seq, hash, time } = head
-  let position = lastPosition
-  const entries = drafts.map((draft) => {
-    seq += 1
-    position += 1
-    time = Math.max(time, draft.time)
-    const entry = encode(draft, { position, journal: head.id, seq, time, previousHash: hash })
-    hash = entry.hash
-    return { entry, references: blobReferences(draft.dataJson) }
-  })
-  return { entries, end: { seq, hash, time } }
-}
-
-const contextKeys = ['actor', 'sandbox', 'session', 'run', 'turn', 'operation'] as const
-
-/** In a fixed order, the event's own words before the writer's. */
+/** In a fixed order, the event's own words before the writer's. Spelt out: this runs for every event. */
 function mergeContext(writer: EventContext, input: EventContext, redactor: Redactor): EventContext {
   const context: { -readonly [K in keyof EventContext]: EventContext[K] } = {}
-  for (const key of contextKeys) {
-    const value = input[key] ?? writer[key]
-    if (value !== undefined) context[key] = redactor.redactText(value)
-  }
+  const actor = input.actor ?? writer.actor
+  if (actor !== undefined) context.actor = redactor.redactText(actor)
+  const sandbox = input.sandbox ?? writer.sandbox
+  if (sandbox !== undefined) context.sandbox = redactor.redactText(sandbox)
+  const session = input.session ?? writer.session
+  if (session !== undefined) context.session = redactor.redactText(session)
+  const run = input.run ?? writer.run
+  if (run !== undefined) context.run = redactor.redactText(run)
+  const turn = input.turn ?? writer.turn
+  if (turn !== undefined) context.turn = redactor.redactText(turn)
+  const operation = input.operation ?? writer.operation
+  if (operation !== undefined) context.operation = redactor.redactText(operation)
   const trace = input.trace ?? writer.trace
   if (trace !== undefined) {
     const { traceId, spanId, parentSpanId } = trace
-    context.trace = { traceId, spanId, ...(parentSpanId !== undefined && { parentSpanId }) }
+    context.trace = parentSpanId === undefined ? { traceId, spanId } : { traceId, spanId, parentSpanId }
   }
   return context
 }

@@ -35,6 +35,8 @@ export class Blobs {
   readonly #committer: Committer
   readonly #redactor: Redactor
   readonly #limits: BlobLimits
+  /** What was counted since the last sweep, which counts anew. */
+  readonly #counted = new Set<string>()
   #total: number
 
   constructor(
@@ -51,10 +53,12 @@ export class Blobs {
     this.#total = total
   }
 
-  /** Whether one more of this size fits; if so it is counted. */
-  readonly takeRoom = (bytes: number): boolean => {
+  /** Whether one more of this size fits; if so it is counted. The same content is counted once. */
+  readonly takeRoom = (bytes: number, hash?: string): boolean => {
+    if (hash !== undefined && this.#counted.has(hash)) return true
     if (bytes > this.#limits.maxBytes || this.#total + bytes > this.#limits.maxTotalBytes) return false
     this.#total += bytes
+    if (hash !== undefined) this.#counted.add(hash)
     return true
   }
 
@@ -62,18 +66,21 @@ export class Blobs {
     const raw = await collect(content, this.#limits.maxBytes)
     const { bytes, redacted } = this.#redactor.redactBytes(raw)
     const blob = toBlob(bytes, mediaType ?? null)
-    const known = await this.#connection.blob(blob.hash)
-    if (!known && !this.takeRoom(bytes.byteLength)) {
-      throw new VitrineError(
-        'blob_limit',
-        `The blobs of this store would exceed ${this.#limits.maxTotalBytes} bytes.`,
-        {
-          details: { limit: this.#limits.maxTotalBytes },
-        },
-      )
-    }
-    await this.#committer.exclusively(() => this.#connection.putBlob(blob))
+    // Within one turn: the same content put twice at once takes its room once.
+    await this.#committer.exclusively(async () => {
+      const known = await this.#connection.blob(blob.hash)
+      if (!known && !this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
+      await this.#connection.putBlob(blob)
+    })
     return { ...refTo(blob), ...(redacted && { redacted: true as const }) }
+  }
+
+  #full(bytes: number): VitrineError {
+    const { maxBytes, maxTotalBytes } = this.#limits
+    if (bytes > maxBytes) return tooLarge(maxBytes)
+    return new VitrineError('blob_limit', `The blobs of this store would exceed ${maxTotalBytes} bytes.`, {
+      details: { limit: maxTotalBytes },
+    })
   }
 
   async get(hash: string, { start = 0, end }: { start?: number; end?: number } = {}): Promise<StoredBlob> {
@@ -130,26 +137,33 @@ export class Blobs {
     while ((await this.#committer.exclusively(() => this.#connection.freeBlobs(Date.now() - grace))) > 0) {
       await new Promise(setImmediate)
     }
+    this.#counted.clear()
     this.#total = await this.#connection.blobBytes()
   }
 }
 
+/** The content as it is now: whoever gave it may use its memory again, as streams do. */
 async function collect(content: BlobContent, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new VitrineError('blob_too_large', `A blob may have at most ${maxBytes} bytes.`, {
-      details: { limit: maxBytes },
-    })
-  if (typeof content === 'string') return collect(Buffer.from(content), maxBytes)
+  if (typeof content === 'string') {
+    if (content.length > maxBytes || Buffer.byteLength(content) > maxBytes) throw tooLarge(maxBytes)
+    return Buffer.from(content)
+  }
   if (content instanceof Uint8Array) {
-    if (content.byteLength > maxBytes) throw tooLarge()
-    return content
+    if (content.byteLength > maxBytes) throw tooLarge(maxBytes)
+    return Uint8Array.from(content)
   }
   const parts: Uint8Array[] = []
   let total = 0
   for await (const part of content) {
     total += part.byteLength
-    if (total > maxBytes) throw tooLarge()
-    parts.push(part)
+    if (total > maxBytes) throw tooLarge(maxBytes)
+    parts.push(Uint8Array.from(part))
   }
   return Buffer.concat(parts)
+}
+
+function tooLarge(maxBytes: number): VitrineError {
+  return new VitrineError('blob_too_large', `A blob may have at most ${maxBytes} bytes.`, {
+    details: { limit: maxBytes },
+  })
 }

@@ -9,6 +9,8 @@ export type Gate = (
 ) => GateAnswer | Promise<GateAnswer>
 
 export interface GateOptions {
+  /** Asked for these operations only; for all without it. */
+  readonly ops?: readonly string[]
   /** How long it may take to answer; default 30 s. */
   readonly timeoutMs?: number
 }
@@ -23,6 +25,7 @@ export interface Judgement {
 interface Posted {
   readonly name: string
   readonly gate: Gate
+  readonly ops: readonly string[] | undefined
   readonly timeoutMs: number
 }
 
@@ -34,16 +37,18 @@ export class Gates {
     return this.#posted.length
   }
 
-  add(name: string, gate: Gate, { timeoutMs = 30_000 }: GateOptions = {}): () => void {
+  add(name: string, gate: Gate, { ops, timeoutMs = 30_000 }: GateOptions = {}): () => void {
     if (typeof name !== 'string' || name === '')
       throw new VitrineError('argument_invalid', 'gate: expected a name.')
+    if (typeof gate !== 'function')
+      throw new VitrineError('argument_invalid', `gate "${name}": expected a function.`)
     if (!(timeoutMs > 0 && timeoutMs <= 0x7fff_ffff)) {
       throw new VitrineError(
         'argument_invalid',
         `gate.timeoutMs: expected a number above 0, got ${timeoutMs}.`,
       )
     }
-    const posted = { name, gate, timeoutMs }
+    const posted = { name, gate, ops, timeoutMs: Math.ceil(timeoutMs) }
     this.#posted.push(posted)
     return () => {
       const index = this.#posted.indexOf(posted)
@@ -54,6 +59,7 @@ export class Gates {
   /** Asks each gate, until one refuses. */
   async *ask(start: JournalEvent, signal?: AbortSignal): AsyncGenerator<Judgement> {
     for (const posted of [...this.#posted]) {
+      if (posted.ops && !posted.ops.includes(String(start.data.op))) continue
       const judgement = await judge(posted, start, signal)
       yield judgement
       if (judgement.answer === 'deny') return
@@ -72,14 +78,13 @@ async function judge(
   const verdict = await Promise.race([
     Promise.resolve()
       .then(() => gate(start, { signal: either }))
-      .then(readAnswer, (error: unknown) =>
-        deny(`it failed: ${error instanceof Error ? error.message : String(error)}`),
-      ),
+      .then(readAnswer)
+      .catch((error: unknown) => deny(`it failed: ${textOf(error)}`)),
     aborted(either).then(() =>
       deny(timeout.aborted ? `it did not answer within ${timeoutMs} ms` : 'the call was cancelled'),
     ),
   ])
-  return { gate: name, ...verdict, durationMs: performance.now() - began }
+  return { gate: name, ...verdict, durationMs: Math.round((performance.now() - began) * 1_000) / 1_000 }
 }
 
 function readAnswer(answer: GateAnswer): Omit<Judgement, 'gate' | 'durationMs'> {
@@ -89,9 +94,14 @@ function readAnswer(answer: GateAnswer): Omit<Judgement, 'gate' | 'durationMs'> 
     answer !== null &&
     (answer.answer === 'allow' || answer.answer === 'deny')
   ) {
-    return { answer: answer.answer, ...(answer.reason !== undefined && { reason: String(answer.reason) }) }
+    const { reason } = answer
+    return { answer: answer.answer, ...(typeof reason === 'string' && { reason }) }
   }
   return deny("it answered neither 'allow' nor 'deny'")
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : typeof error === 'string' ? error : typeof error
 }
 
 function deny(reason: string): Omit<Judgement, 'gate' | 'durationMs'> {

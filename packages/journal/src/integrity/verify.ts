@@ -30,7 +30,8 @@ export async function verifyJournal(
     const entries = await connection.scan({ journal, from: after, to, order: 'forwards', limit: pageRows })
     const last = entries.length < pageRows ? to : entries.at(-1)!.seq
     const holes = (await connection.holes(journal, after + 1, last)).filter((hole) => hole.from > after)
-    const bad = walk.step(entries, holes)
+    const misfiled = await connection.misfiled(journal, after, last)
+    const bad = walk.step(entries, holes, misfiled)
     if (bad) return bad
     if (last === to) break
     after = last
@@ -47,7 +48,6 @@ class Walk {
   #seq = 0
   #events = 0
   #missing = 0
-  #time = 0
 
   constructor(journal: string, remembered: RememberedHead | undefined) {
     this.#journal = journal
@@ -55,14 +55,18 @@ class Walk {
     this.#hash = genesis(journal)
   }
 
-  step(entries: readonly Entry[], holes: readonly Hole[]): Verification | undefined {
+  step(
+    entries: readonly Entry[],
+    holes: readonly Hole[],
+    misfiled: number | undefined,
+  ): Verification | undefined {
     let hole = 0
     for (const entry of entries) {
       for (; hole < holes.length && holes[hole]!.from < entry.seq; hole += 1) {
         const bad = this.#pass(holes[hole]!)
         if (bad) return bad
       }
-      const bad = this.#check(entry)
+      const bad = this.#check(entry, entry.seq === misfiled)
       if (bad) return bad
     }
     for (; hole < holes.length; hole += 1) {
@@ -98,28 +102,21 @@ class Walk {
     return undefined
   }
 
-  #check(entry: Entry): Verification | undefined {
+  #check(entry: Entry, misfiled: boolean): Verification | undefined {
     const expected = this.#seq + 1
     if (entry.seq !== expected) return wrong(expected, 'it is missing')
     if (chain(this.#hash, entry.body) !== entry.hash)
       return wrong(expected, 'its content or its order was changed')
     const { event } = entry
-    const agrees =
-      event.journal === this.#journal &&
-      event.seq === entry.seq &&
-      event.type === entry.type &&
-      (event.session ?? null) === entry.session &&
-      (event.run ?? null) === entry.run &&
-      Date.parse(event.time) === entry.time &&
-      entry.time >= this.#time
-    if (!agrees) return wrong(expected, 'what it is found by was changed')
+    if (misfiled || event.journal !== this.#journal || event.seq !== expected) {
+      return wrong(expected, 'what it is found by was changed')
+    }
     if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {
       return wrong(expected, 'the remembered head has another hash')
     }
     if (isEvent(event, 'journal.trimmed')) this.#claim(event.data.from, event.data.to)
     this.#hash = entry.hash
     this.#seq = expected
-    this.#time = entry.time
     this.#events += 1
     return undefined
   }

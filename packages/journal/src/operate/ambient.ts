@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EventContext } from '@vitrine/protocol'
+import type { OpenSpan } from './trace.ts'
 
 /** The operation that the current code runs in: what it appends and calls belongs to it. */
 export interface Ambient {
   readonly journal: string
   readonly operation: string
   readonly context: EventContext
+  readonly span: OpenSpan
 }
 
 export const ambient = new AsyncLocalStorage<Ambient>()

@@ -1,4 +1,12 @@
-import { type EventContext, type EventInput, type JournalEvent, newId, VitrineError } from '@vitrine/protocol'
+import {
+  checkEventInput,
+  type EventContext,
+  type EventInput,
+  isVitrineError,
+  type JournalEvent,
+  newId,
+  VitrineError,
+} from '@vitrine/protocol'
 import type { Gates } from '../gates/gates.ts'
 import { ambient } from './ambient.ts'
 import { type Ending, endingOfError, endingOfResult, type FinishData, spanFacts } from './outcome.ts'
@@ -44,6 +52,9 @@ export async function operate<T>(
   const outer = ambient.getStore()
   const parent = outer?.journal === host.journal ? outer : undefined
   const id = newId('operation')
+  const started = { ...data, op, ...(parent && { parent: parent.operation }) }
+  // Before the span is opened: what is refused must not be in a trace either.
+  checkEventInput({ ...host.context, type: 'operation.started', data: started })
   const sandbox = host.context.sandbox ?? host.journal
   const attributes = {
     'sandbox.backend': host.backend,
@@ -51,12 +62,11 @@ export async function operate<T>(
     'sandbox.session.id': sandbox,
     session_id: sandbox,
   }
-  const span = openSpan(`sandbox.${op}`, attributes, outer?.context.trace, options.traceparent)
+  const span = openSpan(`sandbox.${op}`, attributes, outer?.span, options.traceparent)
   const context: EventContext = { ...parent?.context, ...host.context, operation: id, trace: span.ids }
   const began = performance.now()
   let start: JournalEvent
   try {
-    const started = { ...data, op, ...(parent && { parent: parent.operation }) }
     const [event] = await host.append([{ ...context, type: 'operation.started', data: started }])
     start = event!
   } catch (error) {
@@ -75,7 +85,7 @@ export async function operate<T>(
     options.signal?.throwIfAborted()
     if (host.gates.size > 0) await passGates(host.gates, start, progress, options.signal)
     options.signal?.throwIfAborted()
-    result = await ambient.run({ journal: host.journal, operation: id, context }, () =>
+    result = await ambient.run({ journal: host.journal, operation: id, context, span }, () =>
       within(span, () => run({ id, start, progress })),
     )
     facts = options.finish?.(result) ?? {}
@@ -87,6 +97,7 @@ export async function operate<T>(
   return result
 }
 
+/** Writes the end and closes the span. What the operation says about its end may be malformed: it ends even so. */
 async function finishOperation(
   host: OperationHost,
   span: OpenSpan,
@@ -97,9 +108,19 @@ async function finishOperation(
   facts: FinishData,
 ): Promise<void> {
   const durationMs = Math.round((performance.now() - began) * 1_000) / 1_000
-  endSpan(span, spanFacts(op, ending, facts), !ending.ok)
-  const data = { ...facts, op, ...ending, durationMs }
-  await host.append([{ ...context, type: 'operation.finished', data }])
+  const write = (how: Ending, details: FinishData) =>
+    host.append([{ ...context, type: 'operation.finished', data: { ...details, op, ...how, durationMs } }])
+  let written = { ending, facts }
+  try {
+    await write(ending, facts)
+  } catch (error) {
+    if (!isVitrineError(error) || error.code !== 'event_invalid') throw error
+    written = { ending: endingOfError(error, undefined), facts: {} }
+    await write(written.ending, {})
+    throw error
+  } finally {
+    endSpan(span, spanFacts(op, written.ending, written.facts), !written.ending.ok)
+  }
 }
 
 /** Every answer is on record before the operation runs. */

@@ -20,14 +20,20 @@ export interface Ending {
 
 /** How a call that returned has ended: as it says itself, or by its exit code, or well. */
 export function endingOfResult(data: FinishData): Ending {
-  const clean = (data.exitCode ?? 0) === 0 && (data.signal ?? null) === null
-  const outcome = data.outcome ?? (clean ? 'ok' : 'failed')
+  const outcome = data.outcome ?? outcomeOfExit(data)
   return { outcome, ok: outcome === 'ok' }
 }
 
+/** An exit code of null was not observed: without a signal nobody knows how it ended. */
+function outcomeOfExit({ exitCode = 0, signal = null }: FinishData): Outcome {
+  if (signal !== null) return 'failed'
+  if (exitCode === null) return 'interrupted'
+  return exitCode === 0 ? 'ok' : 'failed'
+}
+
 export function endingOfError(error: unknown, signal: AbortSignal | undefined): Ending {
-  const errorType = error instanceof Error ? error.name : typeof error
-  const errorMessage = error instanceof Error ? error.message : String(error)
+  const errorType = textIn(error, 'name') ?? typeof error
+  const errorMessage = textIn(error, 'message') ?? textOf(error)
   const base = { ok: false, errorType, errorMessage } as const
   if (isVitrineError(error)) {
     const outcome =
@@ -45,8 +51,26 @@ export function endingOfError(error: unknown, signal: AbortSignal | undefined): 
 }
 
 function systemCode(error: unknown): { errorCode?: string } {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? { errorCode: code } : {}
+  const code = textIn(error, 'code')
+  return code === undefined ? {} : { errorCode: code }
+}
+
+/** A text that an error carries. Anything can be thrown, and an end must be written for all of it. */
+function textIn(error: unknown, field: string): string | undefined {
+  try {
+    const text: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, field) : undefined
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    return 'something without a text was thrown'
+  }
 }
 
 /** The few facts of an end that a span may carry. */
@@ -59,10 +83,19 @@ export function spanFacts(op: string, ending: Ending, data: FinishData): SpanAtt
   }
   if (typeof data.port === 'number') facts['server.port'] = data.port
   if (typeof data.address === 'string' && isLoopback(data.address)) facts['server.address'] = data.address
-  if (ending.errorType !== undefined) facts['error.type'] = ending.errorType
-  else if (!ending.ok && op === 'exec') facts['error.type'] = 'ExecNonZeroError'
-  if (ending.errorCode !== undefined) facts.error_code = ending.errorCode
+  if (!ending.ok) facts['error.type'] = spanErrorType(op, ending, data)
+  if (ending.errorCode !== undefined && isWord(ending.errorCode)) facts.error_code = ending.errorCode
   return facts
+}
+
+function spanErrorType(op: string, { errorType, outcome }: Ending, { exitCode }: FinishData): string {
+  if (errorType !== undefined) return isWord(errorType) ? errorType : 'Error'
+  return op === 'exec' && outcome === 'failed' && typeof exitCode === 'number' ? 'ExecNonZeroError' : outcome
+}
+
+/** Names and codes go into spans, sentences do not: spans are not redacted. */
+function isWord(text: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/.test(text)
 }
 
 function isLoopback(address: string): boolean {

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import {
   type Context,
+  INVALID_SPAN_CONTEXT,
   isSpanContextValid,
   context as otelContext,
+  ROOT_CONTEXT,
   type Span,
   SpanStatusCode,
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
 import { type TraceIds, VitrineError } from '@vitrine/protocol'
-
-const tracer = () => trace.getTracer('vitrine')
 
 export interface OpenSpan {
   readonly span: Span
@@ -22,33 +22,43 @@ export interface OpenSpan {
 export type SpanAttributes = Record<string, string | number | boolean>
 
 /**
- * Opens the span of an operation. Where nobody traces, the ids are made here, so that operations still join
- * and nest by them.
+ * Opens the span of an operation inside the one around it. Where nobody traces, the ids are made here, so that
+ * operations still join and nest by them.
  */
 export function openSpan(
   name: string,
   attributes: SpanAttributes,
-  parent: TraceIds | undefined,
+  outer: OpenSpan | undefined,
   traceparent: string | undefined,
 ): OpenSpan {
   const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent)
-  const active = otelContext.active()
+  const current = otelContext.active()
+  // Without a context manager nothing is ever active, but we know what runs around us.
+  const active = current === ROOT_CONTEXT ? (outer?.context ?? current) : current
   const base = remote
     ? trace.setSpanContext(active, { ...remote, traceFlags: remote.flags, isRemote: true })
     : active
-  const span = tracer().startSpan(name, { attributes }, base)
+  const span = startSpan(name, attributes, base)
   const own = span.spanContext()
-  const above = trace.getSpanContext(base)
+  const around = trace.getSpanContext(base)
+  const above = around && isSpanContextValid(around) ? around : undefined
   const traced = isSpanContextValid(own) && own.spanId !== above?.spanId
-  const upper = remote ?? parent ?? (above && isSpanContextValid(above) ? above : undefined)
+  const upper = traced ? above : (remote ?? outer?.ids ?? above)
   const ids: TraceIds = {
     traceId: traced ? own.traceId : (upper?.traceId ?? randomBytes(16).toString('hex')),
     spanId: traced ? own.spanId : randomBytes(8).toString('hex'),
-    ...(traced && above && isSpanContextValid(above)
-      ? { parentSpanId: above.spanId }
-      : upper && { parentSpanId: upper.spanId }),
+    ...(upper && { parentSpanId: upper.spanId }),
   }
   return { span, context: trace.setSpan(base, span), ids }
+}
+
+/** A tracer watches, and watching fails nothing: one that throws is as good as none. */
+function startSpan(name: string, attributes: SpanAttributes, parent: Context): Span {
+  try {
+    return trace.getTracer('vitrine').startSpan(name, { attributes }, parent)
+  } catch {
+    return trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+  }
 }
 
 /** Runs a function with the span as the active one. */
@@ -57,16 +67,22 @@ export function within<T>({ context }: OpenSpan, run: () => T): T {
 }
 
 export function endSpan({ span }: OpenSpan, attributes: SpanAttributes, failed: boolean): void {
-  span.setAttributes(attributes)
-  if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
-  span.end()
+  try {
+    span.setAttributes(attributes)
+    if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end()
+  } catch {
+    // As above: what was observed is not the observer's to fail.
+  }
 }
 
-/** W3C trace context, version 00. */
+/** W3C trace context: version 00 exactly, and of a newer one the part that we know. */
 export function parseTraceparent(value: string): { traceId: string; spanId: string; flags: TraceFlags } {
-  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/.exec(value)
+  const match = /^(?!ff)(?!00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/s.exec(
+    value,
+  )
   const [, traceId = '', spanId = '', flags = ''] = match ?? []
-  if (!match || value.startsWith('ff') || /^0+$/.test(traceId) || /^0+$/.test(spanId)) {
+  if (!match || /^0+$/.test(traceId) || /^0+$/.test(spanId)) {
     throw new VitrineError(
       'argument_invalid',
       'traceparent: expected the W3C form 00-<32 hex>-<16 hex>-<2 hex>.',

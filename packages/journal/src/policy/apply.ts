@@ -16,6 +16,36 @@ const pathFields = new Set([
   'uncovered',
 ])
 
+/** Words and names that events are joined and read by: a limit on texts is not meant for them. */
+const wordFields = new Set([
+  ...['op', 'parent', 'gate', 'answer', 'outcome', 'errorType', 'errorCode', 'retryable', 'signal'],
+  ...[
+    'process',
+    'stream',
+    'encoding',
+    'kind',
+    'before',
+    'after',
+    'agent',
+    'instance',
+    'direction',
+    'provider',
+  ],
+  ...[
+    'permission',
+    'question',
+    'stopReason',
+    'loop',
+    'snapshot',
+    'sink',
+    'limit',
+    'level',
+    'version',
+    'type',
+    'id',
+  ],
+])
+
 /** What was cut or left out of a field, so that the reader knows and can compare. */
 interface Omission {
   readonly bytes: number
@@ -24,7 +54,7 @@ interface Omission {
 
 /** The payload as a policy wants it. The same object comes back when nothing had to change. */
 export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules): JsonObject {
-  const policy = (typeof data.op === 'string' && rules.byOp[data.op]) || rules.base
+  const policy = policyOf(data.op, rules)
   let result: Record<string, JsonValue | undefined> | undefined
   let omitted: Record<string, JsonValue> | undefined
   for (const key in data) {
@@ -41,8 +71,13 @@ export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules):
   }
   if (result === undefined) return data
   return omitted
-    ? { ...result, omitted: { ...(data.omitted as JsonObject | undefined), ...omitted } }
+    ? // What the journal has cut before a sink cuts it again is still measured as it was.
+      { ...result, omitted: { ...omitted, ...(data.omitted as JsonObject | undefined) } }
     : result
+}
+
+function policyOf(op: JsonValue | undefined, { base, byOp }: PolicyRules): FullPolicy {
+  return (typeof op === 'string' && Object.hasOwn(byOp, op) && byOp[op]) || base
 }
 
 interface Change {
@@ -61,22 +96,34 @@ function changeField(
   if (value === undefined) return undefined
   if (outputFields.has(key) || (key === 'data' && type === 'process.output')) {
     if (!policy.output) return leaveOut(key, value)
-    // Half of a base64 text is no base64 text.
-    if (binary && typeof value === 'string' && value.length > policy.maxOutputBytes)
-      return leaveOut(key, value)
-    return cutText(value, policy.maxOutputBytes)
+    return binary ? keepWhole(key, value, policy.maxOutputBytes) : cutText(value, policy.maxOutputBytes)
   }
   if (argvFields.has(key)) return policy.argv ? undefined : {}
-  if (pathFields.has(key)) return policy.paths ? undefined : {}
+  if (pathFields.has(key)) return policy.paths ? undefined : leavePathOut(type, key)
   if (key === 'env') return changeEnv(value, policy.env)
   if (key === 'errorMessage' && !policy.errorText) return {}
+  if (wordFields.has(key) || type === 'journal.trimmed') return undefined
+  if (key === 'data' && binary) return keepWhole(key, value, policy.maxTextBytes)
   return cutText(value, policy.maxTextBytes)
 }
 
-/** `process.output` without its data would not be one: the field stays, empty. */
+/** Half of a base64 text is no base64 text. */
+function keepWhole(key: string, value: JsonValue, maxBytes: number): Change | undefined {
+  return typeof value === 'string' && value.length > maxBytes ? leaveOut(key, value) : undefined
+}
+
+/** Output without its data would not be one: the field stays, empty. */
 function leaveOut(key: string, value: JsonValue): Change {
   const omission = typeof value === 'string' ? omissionOf(value) : undefined
   return { ...(key === 'data' && { value: '' }), ...(omission && { omission }) }
+}
+
+/** The same for an event that is about a path. */
+function leavePathOut(type: string, key: string): Change {
+  const isSubject =
+    (type.startsWith('file.') && (key === 'path' || key === 'previousPath')) ||
+    (type === 'watch.ready' && key === 'root')
+  return isSubject ? { value: '' } : {}
 }
 
 function changeEnv(value: JsonValue, rule: FullPolicy['env']): Change | undefined {
@@ -86,16 +133,19 @@ function changeEnv(value: JsonValue, rule: FullPolicy['env']): Change | undefine
   return { value: Object.keys(value) }
 }
 
+/** Head and tail with a note in between, together no longer than the limit; where no note fits, the head alone. */
 function cutText(value: JsonValue, maxBytes: number): Change | undefined {
   if (typeof value !== 'string' || value.length * 3 <= maxBytes) return undefined
   const bytes = Buffer.from(value)
   if (bytes.byteLength <= maxBytes) return undefined
   const omission = omissionOf(value)
-  if (maxBytes === 0) return { value: '', omission }
-  const head = utf8Prefix(bytes, Math.ceil(maxBytes / 2))
-  const tail = utf8Suffix(bytes, Math.floor(maxBytes / 2))
+  const note = (left: number) => `…[${left} bytes left out]…`
+  const room = maxBytes - Buffer.byteLength(note(bytes.byteLength))
+  if (room <= 0) return { value: utf8Prefix(bytes, maxBytes), omission }
+  const head = utf8Prefix(bytes, Math.ceil(room / 2))
+  const tail = utf8Suffix(bytes, Math.floor(room / 2))
   const left = bytes.byteLength - Buffer.byteLength(head) - Buffer.byteLength(tail)
-  return { value: `${head}…[${left} bytes left out]…${tail}`, omission }
+  return { value: head + note(left) + tail, omission }
 }
 
 function omissionOf(text: string): Omission {

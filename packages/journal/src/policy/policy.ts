@@ -62,10 +62,11 @@ export function sinkRules(policy: PayloadPolicy = {}): PolicyRules {
 function mergePolicy(under: FullPolicy, over: PayloadPolicy): FullPolicy {
   for (const key of ['maxOutputBytes', 'maxTextBytes'] as const) {
     const value = over[key]
-    if (value !== undefined && !(value >= 0)) {
+    if (value === undefined || value === Number.POSITIVE_INFINITY) continue
+    if (!Number.isInteger(value) || value < 0) {
       throw new VitrineError(
         'argument_invalid',
-        `policy.${key}: expected a number of bytes, 0 or more, got ${value}.`,
+        `policy.${key}: expected a whole number of bytes, 0 or more, got ${value}.`,
       )
     }
   }

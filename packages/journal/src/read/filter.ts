@@ -6,9 +6,9 @@ export function entryMatcher({ types, session, run, text }: EventFilter): (entry
   const matchesType = matchTypes(types)
   const needle = text === undefined ? undefined : asciiLower(jsonText(text))
   return (entry) =>
-    matchesType(entry.type) &&
-    (session === undefined || entry.session === session) &&
-    (run === undefined || entry.run === run) &&
+    matchesType(entry.event.type) &&
+    (session === undefined || entry.event.session === session) &&
+    (run === undefined || entry.event.run === run) &&
     (needle === undefined || asciiLower(entry.body).includes(needle))
 }
 

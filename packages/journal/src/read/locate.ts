@@ -11,7 +11,7 @@ export async function seqAtTime(
   let high = headSeq + 1
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const [entry] = await connection.scan({
+    const [entry] = await connection.index({
       journal,
       from: middle - 1,
       to: headSeq,

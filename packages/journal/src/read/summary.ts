@@ -14,7 +14,7 @@ export async function summarize(
 ): Promise<Summary> {
   const edge = async (order: 'forwards' | 'backwards') => {
     const range = order === 'forwards' ? { from: 0, to: headSeq } : { from: headSeq + 1, to: 1 }
-    const [entry] = await connection.scan({ journal, ...range, order, limit: 1 })
+    const [entry] = await connection.index({ journal, ...range, order, limit: 1 })
     return entry?.time
   }
   const start = await edge('forwards')
@@ -26,7 +26,7 @@ export async function summarize(
   for (let from = 0; from < headSeq; from += pageRows) {
     signal?.throwIfAborted()
     const to = Math.min(from + pageRows, headSeq)
-    const entries = await connection.scan({
+    const entries = await connection.index({
       ...filter,
       journal,
       from,

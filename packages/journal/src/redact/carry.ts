@@ -1,4 +1,4 @@
-import type { Scanner } from './scanner.ts'
+import type { OpenScan, Scanner } from './scanner.ts'
 import type { Span } from './span.ts'
 
 /** A text of a value that may not be final yet. */
@@ -11,42 +11,53 @@ export interface Cell {
 
 /** What the texts at one path have ended with so far: the beginning of a form. */
 export interface Carry {
-  text: string
-  scanner: Scanner
+  readonly text: string
+  readonly scanner: Scanner
   /** The cells not committed yet that hold parts of it; `at` is where a cell's text begins in the carry's. */
-  parts: { readonly cell: Cell; readonly at: number }[]
+  parts: readonly { readonly cell: Cell; readonly at: number }[]
   /** Whether what was committed of it ends with a marker. */
   marked: boolean
 }
 
+/** A shorter beginning stands at the end of too many texts to wait for: it is only remembered. */
+export const shortestHeld = 4
+
 /**
- * Goes on with a cell's text where the carry stopped: what is decided by it becomes spans of the cells,
- * what is still open becomes the new carry.
+ * Goes on with a cell where the carry stopped, given the scan of both texts together: what it decided
+ * becomes spans of the cells, what is still open becomes the new carry.
  */
-export function extend(carry: Carry | undefined, cell: Cell, scanner: Scanner): Carry | undefined {
-  const text = carry === undefined ? cell.text : carry.text + cell.text
-  const { spans, pending } = scanner.scan(text)
-  const next = carry ?? { text: '', scanner, parts: [], marked: false }
-  next.scanner = scanner
-  next.parts.push({ cell, at: next.text.length })
-  for (const span of spans) cover(next, span)
-  for (const part of next.parts) part.cell.carry = undefined
-  if (pending === text.length) return undefined
-  next.text = text.slice(pending)
-  next.parts = next.parts
+export function extend(
+  carry: Carry | undefined,
+  cell: Cell,
+  scanner: Scanner,
+  { spans, pending }: OpenScan,
+): Carry | undefined {
+  const before = carry?.text ?? ''
+  const parts = [...(carry?.parts ?? []), { cell, at: before.length }]
+  const marked = carry?.marked ?? false
+  for (const span of spans) cover(parts, marked, span)
+  for (const part of parts) part.cell.carry = undefined
+  const text = (before + cell.text).slice(pending)
+  if (text.length < shortestHeld) return remembered(text, scanner)
+  const open = parts
     .map((part) => ({ cell: part.cell, at: part.at - pending }))
     .filter((part) => part.at + part.cell.text.length > 0)
-  for (const part of next.parts) part.cell.carry = next
+  const next: Carry = { text, scanner, parts: open, marked }
+  for (const part of open) part.cell.carry = next
   return next
 }
 
-/** Decides by force what nothing has decided: the cells are about to be committed. */
-export function settle(carry: Carry): void {
-  if (carry.parts.length === 0) return
-  for (const span of carry.scanner.cut(carry.text)) cover(carry, span)
+/** A carry all of which is committed. */
+export function remembered(text: string, scanner: Scanner): Carry | undefined {
+  return text === '' ? undefined : { text, scanner, parts: [], marked: false }
 }
 
-/** Nothing will go on here: its cells are decided by force. */
+/** Decides by force what nothing has decided: the cells are about to be committed. */
+export function settle({ text, scanner, parts, marked }: Carry): void {
+  for (const span of scanner.cut(text)) cover(parts, marked, span)
+}
+
+/** Nothing will go on here: the cells are decided by force. */
 export function close(carry: Carry): void {
   settle(carry)
   for (const { cell } of carry.parts) cell.carry = undefined
@@ -57,15 +68,15 @@ export function commit(cell: Cell): void {
   const { carry } = cell
   if (carry === undefined) return
   carry.parts = carry.parts.filter((part) => part.cell !== cell)
-  if (cell.text !== '') carry.marked = cell.spans.at(-1)?.end === cell.text.length
+  carry.marked = cell.spans.at(-1)?.end === cell.text.length
   cell.carry = undefined
 }
 
 /** The marker goes where the secret begins, or as near to it as is still open; the rest is left out. */
-function cover(carry: Carry, span: Span): void {
-  const committed = carry.parts[0]?.at ?? carry.text.length
-  let name = span.start < committed && carry.marked ? '' : span.name
-  for (const { cell, at } of carry.parts) {
+function cover(parts: Carry['parts'], marked: boolean, span: Span): void {
+  const isBegunBefore = span.start < (parts[0]?.at ?? 0)
+  let name = isBegunBefore && marked ? '' : span.name
+  for (const { cell, at } of parts) {
     const start = Math.max(span.start - at, 0)
     const end = Math.min(span.end - at, cell.text.length)
     if (start >= end) continue

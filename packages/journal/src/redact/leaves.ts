@@ -1,48 +1,44 @@
 import type { JsonCopy } from './copy.ts'
+import type { Place } from './places.ts'
+
+/** What has texts in it. */
+export type Holder = JsonCopy[] | { [key: string]: JsonCopy }
 
 /** A text inside a value. */
-export interface Leaf {
+export interface Leaf<State> {
   readonly text: string
-  /** Whether the value says that it is bytes: `data` beside `encoding: 'base64'`. */
-  readonly isBase64: boolean
-  /** Where it stands: equal in two values exactly when the keys on the way are. */
-  readonly path: string
-  /** Puts another text in its place. */
-  put(text: string): void
+  readonly holder: Holder
+  readonly key: string
+  /** What is remembered of this path; absent until something is. */
+  readonly place: Place<State> | undefined
+  /** The keys on the way to it; they change as the visit goes on. */
+  readonly path: readonly string[]
 }
 
-/** Visits every text inside the value that `root` holds, in the order of its keys. */
-export function visitLeaves(root: { value: JsonCopy }, visit: (leaf: Leaf) => void): void {
-  visitItem(root.value, '', false, visit, (text) => {
-    root.value = text
-  })
-}
-
-function visitItem(
-  item: JsonCopy,
-  path: string,
-  isBase64: boolean,
-  visit: (leaf: Leaf) => void,
-  put: (text: string) => void,
+/** Visits every text inside a holder, in the order of its keys, along what is remembered. */
+export function visitLeaves<State>(
+  holder: Holder,
+  place: Place<State> | undefined,
+  visit: (leaf: Leaf<State>) => void,
+  path: string[] = [],
 ): void {
-  if (typeof item === 'string') visit({ text: item, isBase64, path, put })
-  else if (Array.isArray(item)) {
-    for (const [index, inner] of item.entries()) {
-      visitItem(inner, step(path, String(index)), false, visit, (text) => {
-        item[index] = text
-      })
-    }
-  } else if (typeof item === 'object' && item !== null) {
-    const isEncoded = item.encoding === 'base64'
-    for (const key of Object.keys(item)) {
-      visitItem(item[key] ?? null, step(path, key), isEncoded && key === 'data', visit, (text) => {
-        item[key] = text
-      })
-    }
+  for (const key of Object.keys(holder)) {
+    const item = itemOf(holder, key)
+    if (item === null || (typeof item !== 'string' && typeof item !== 'object')) continue
+    path.push(key)
+    const inner = place?.inner.get(key)
+    if (typeof item === 'string') visit({ text: item, holder, key, place: inner, path })
+    else visitLeaves(item, inner, visit, path)
+    path.pop()
   }
 }
 
-/** With its length before it, a key cannot pass for several. */
-function step(path: string, key: string): string {
-  return `${path}${key.length}:${key}`
+/** Puts another text where a leaf is. */
+export function putLeaf(holder: Holder, key: string, text: string): void {
+  if (Array.isArray(holder)) holder[Number(key)] = text
+  else holder[key] = text
+}
+
+function itemOf(holder: Holder, key: string): JsonCopy {
+  return (Array.isArray(holder) ? holder[Number(key)] : holder[key]) ?? null
 }

@@ -1,4 +1,4 @@
-import { createGramFilter, gramLength } from './grams.ts'
+import { type GramFilter, gramLength } from './grams.ts'
 import { contextPatterns } from './patterns/in-context.ts'
 import type { Pattern } from './patterns/pattern.ts'
 import { privateKeyPattern } from './patterns/private-key.ts'
@@ -12,29 +12,27 @@ const byGram = Map.groupBy(
   patterns.flatMap((pattern) => pattern.grams.map((gram) => ({ gram, pattern }))),
   ({ gram }) => gram,
 )
-const filter = createGramFilter(byGram.size)
-for (const gram of byGram.keys()) filter.mark(gram)
+/** What every secret of one of these shapes has in it. */
+export const patternGrams: readonly string[] = [...byGram.keys()]
 
 /**
- * The stretches of a text that look like a secret although nobody registered them.
+ * The stretches of a text that look like a secret although nobody registered them. The filter has the
+ * patterns' grams marked, and maybe more.
  *
  * @example
- * findPatterns('Authorization: Bearer abc.def.123456') // [{ start: 22, end: 36, name: 'bearer' }]
+ * findPatterns('Authorization: Bearer abc.def.123456', filter) // [{ start: 22, end: 36, name: 'bearer' }]
  */
-export function findPatterns(text: string): readonly Span[] {
-  let at = filter.next(text, 0)
-  if (at === -1) return noSpans
-  const spans: Span[] = []
+export function findPatterns(text: string, filter: GramFilter, from = 0): readonly Span[] {
+  let spans: Span[] | undefined
   let end = 0
-  while (at !== -1) {
+  for (let at = filter.next(text, from); at !== -1; at = filter.next(text, Math.max(at + 1, end))) {
     const span = patternAt(text, at)
-    if (span !== undefined && span.start >= end) {
-      spans.push(span)
-      end = span.end
-    }
-    at = filter.next(text, Math.max(at + 1, end))
+    if (span === undefined || span.start < end) continue
+    spans ??= []
+    spans.push(span)
+    end = span.end
   }
-  return spans
+  return spans ?? noSpans
 }
 
 function patternAt(text: string, at: number): Span | undefined {

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { type JsonValue, VitrineError } from '@vitrine/protocol'
 import { copyJson } from './copy.ts'
 import { secretForms, shortestForm } from './forms.ts'
-import { findPatterns } from './patterns.ts'
+import { createGramFilter } from './grams.ts'
+import { findPatterns, patternGrams } from './patterns.ts'
 import { createScanner } from './scanner.ts'
 import { maskSpans, mergeSpans, noSpans } from './span.ts'
 import { createStreamRedactor, type StreamRedactor } from './stream.ts'
@@ -43,22 +44,24 @@ const maxTotalBytes = 4 * 1024 * 1024
  * redactor.redactText('psql: hunter22') // 'psql: [redacted:DB_PASSWORD]'
  */
 export function createRedactor({ patterns = true }: RedactorOptions = {}): Redactor {
-  const inText = createScanner()
-  const inBytes = createScanner()
-  const guess = patterns ? findPatterns : () => noSpans
+  // One filter for everything: ordinary text is gone through once.
+  const filter = createGramFilter()
+  const inText = createScanner(filter)
+  const inBytes = createScanner(filter)
+  if (patterns) for (const gram of patternGrams) filter.mark(gram)
+  const guess = patterns ? (text: string, from?: number) => findPatterns(text, filter, from) : () => noSpans
   let size = 0
   let totalBytes = 0
 
   function redactText(text: string): string {
-    const spans = mergeSpans(inText.find(text), guess(text))
-    return spans.length === 0 ? text : maskSpans(text, spans)
+    const from = filter.next(text, 0)
+    return from === -1 ? text : maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
   }
 
   function redactBytes(bytes: Uint8Array): RedactedBytes {
     const text = view(bytes).toString('latin1')
-    const known = inBytes.find(text)
     const guessed = guess(text)
-    const spans = mergeSpans(known, guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
+    const spans = mergeSpans(inBytes.find(text), guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
     if (spans.length === 0) return { bytes, redacted: false }
     return { bytes: new Uint8Array(Buffer.from(maskSpans(text, spans), 'latin1')), redacted: true }
   }
@@ -100,7 +103,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     redactText,
     redactValue: (value) => copyJson(value, rules),
     redactBytes,
-    stream: () => createStreamRedactor({ inText, inBytes, guess, rules }),
+    stream: () => createStreamRedactor({ filter, inText, inBytes, guess, rules }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { createGramFilter, gramLength } from './grams.ts'
+import { type GramFilter, gramLength } from './grams.ts'
 import { createSortedForms } from './sorted-forms.ts'
 import { noSpans, type Span } from './span.ts'
 
@@ -11,51 +11,33 @@ export interface NamedForms {
 /** What is certain about a text that goes on. */
 export interface OpenScan {
   readonly spans: readonly Span[]
-  /** From here on the text is the beginning of a form, so that what follows decides; its length if nowhere. */
+  /**
+   * From here on the text is the beginning of a form, or may be one when it is shorter than four: what
+   * follows decides. The text's length if there is no such place.
+   */
   readonly pending: number
 }
 
 /**
  * Finds forms in texts: from left to right, at each place the longest, never overlapping. What it costs
- * does not depend on how many forms there are.
+ * hardly depends on how many forms there are.
  */
 export interface Scanner {
-  readonly size: number
   add(secret: NamedForms): void
   remove(secret: NamedForms): void
-  /** The forms in a text that is complete. */
-  find(text: string): readonly Span[]
-  /** The forms in a text that may go on. */
-  scan(text: string): OpenScan
+  /** The forms in a text that is complete, from `from` on. */
+  find(text: string, from?: number): readonly Span[]
+  /** The forms in a text that may go on, from `from` on. */
+  scan(text: string, from?: number): OpenScan
   /** The forms in a text cut off by force: a form of which half or more is there counts as found. */
   cut(text: string): readonly Span[]
 }
 
-const staleLimit = 1_000
-
-export function createScanner(secrets: Iterable<NamedForms> = []): Scanner {
+/** The filter may be shared: marks of others cost a look, and change nothing. */
+export function createScanner(filter: GramFilter): Scanner {
   const names = new Map<string, readonly string[]>()
   const sorted = createSortedForms()
-  let filter = createGramFilter(0)
-  let capacity = 0
-  let stale = 0
   let longest = 0
-  let firstUnits = new Set<number>()
-
-  function index(form: string): void {
-    filter.mark(form)
-    firstUnits.add(form.charCodeAt(0))
-    longest = Math.max(longest, form.length)
-  }
-
-  function reindex(): void {
-    capacity = Math.max(1_000, names.size * 2)
-    filter = createGramFilter(capacity)
-    firstUnits = new Set()
-    longest = 0
-    stale = 0
-    for (const form of names.keys()) index(form)
-  }
 
   const span = (start: number, end: number, form: string): Span => ({
     start,
@@ -63,10 +45,10 @@ export function createScanner(secrets: Iterable<NamedForms> = []): Scanner {
     name: names.get(form)?.[0] ?? '',
   })
 
-  function walk(text: string, ending: 'complete' | 'open' | 'cut'): OpenScan {
+  function walk(text: string, first: number, ending: 'complete' | 'open' | 'cut'): OpenScan {
     const { length } = text
     let spans: Span[] | undefined
-    let from = 0
+    let from = first
     for (let at = filter.next(text, from); at !== -1; at = filter.next(text, from)) {
       if (ending !== 'complete' && length - at < longest && sorted.isBegunAt(text, at)) {
         if (ending === 'open') return { spans: spans ?? noSpans, pending: at }
@@ -81,47 +63,43 @@ export function createScanner(secrets: Iterable<NamedForms> = []): Scanner {
       spans ??= []
       spans.push(span(at, from, form))
     }
-    const pending = ending === 'open' ? shortTail(text, from) : length
-    return { spans: spans ?? noSpans, pending }
+    return { spans: spans ?? noSpans, pending: ending === 'open' ? shortTail(text, from) : length }
   }
 
-  /** The last few characters are too short for the filter. */
+  /** The last few characters are too short for the filter, and too many texts end so to look closer. */
   function shortTail(text: string, from: number): number {
-    const { length } = text
-    for (let at = Math.max(from, length - gramLength + 1); at < length; at++) {
-      if (firstUnits.has(text.charCodeAt(at)) && sorted.isBegunAt(text, at)) return at
-    }
-    return length
+    let at = Math.max(from, text.length - gramLength + 1)
+    while (at < text.length && !sorted.mayBegin(text.charCodeAt(at))) at++
+    return at
   }
 
-  const scanner: Scanner = {
-    get size() {
-      return sorted.size
-    },
+  return {
     add({ name, forms }) {
-      const added = [...new Set(forms)].filter((form) => !names.has(form))
-      for (const form of new Set(forms)) names.set(form, [...(names.get(form) ?? []), name])
+      const distinct = [...new Set(forms)]
+      const added = distinct.filter((form) => !names.has(form))
+      for (const form of distinct) names.set(form, [...(names.get(form) ?? []), name])
+      for (const form of added) {
+        filter.mark(form)
+        longest = Math.max(longest, form.length)
+      }
       sorted.add(added)
-      if (names.size > capacity) reindex()
-      else for (const form of added) index(form)
     },
     remove({ name, forms }) {
-      const registered = [...new Set(forms)].filter((form) => names.has(form))
+      const registered = [...new Set(forms)].filter((form) => names.get(form)?.includes(name))
       for (const form of registered) {
-        const known = names.get(form) ?? []
-        const left = known.toSpliced(known.indexOf(name), known.includes(name) ? 1 : 0)
-        if (left.length > 0) names.set(form, left)
-        else names.delete(form)
+        const left = names.get(form) ?? []
+        names.set(form, left.toSpliced(left.indexOf(name), 1))
       }
-      const removed = registered.filter((form) => !names.has(form))
+      const removed = registered.filter((form) => names.get(form)?.length === 0)
+      for (const form of removed) {
+        filter.unmark(form)
+        names.delete(form)
+      }
       sorted.remove(removed)
-      stale += removed.length
-      if (stale > names.size + staleLimit) reindex()
     },
-    find: (text) => (sorted.size === 0 ? noSpans : walk(text, 'complete').spans),
-    scan: (text) => (sorted.size === 0 ? { spans: noSpans, pending: text.length } : walk(text, 'open')),
-    cut: (text) => (sorted.size === 0 ? noSpans : walk(text, 'cut').spans),
+    find: (text, from = 0) => (names.size === 0 ? noSpans : walk(text, from, 'complete').spans),
+    scan: (text, from = 0) =>
+      names.size === 0 ? { spans: noSpans, pending: text.length } : walk(text, from, 'open'),
+    cut: (text) => (names.size === 0 ? noSpans : walk(text, 0, 'cut').spans),
   }
-  for (const secret of secrets) scanner.add(secret)
-  return scanner
 }

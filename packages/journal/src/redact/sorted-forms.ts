@@ -5,58 +5,55 @@ import { shortestForm } from './forms.ts'
  * found in as many steps as their number has bits, however many share a prefix.
  */
 export interface SortedForms {
-  readonly size: number
+  /** Takes forms that are not there yet. */
   add(added: readonly string[]): void
+  /** Takes forms that are there. */
   remove(removed: readonly string[]): void
   /** The longest form that stands in the text at this place. */
   matchAt(text: string, at: number): string | undefined
-  /** The shortest form that is longer than the rest of the text from this place on and begins with it. */
-  begunAt(text: string, at: number): string | undefined
-  /** Whether any form is longer than the rest of the text from this place on and begins with it. */
+  /** Whether a form may begin with this code unit. */
+  mayBegin(unit: number): boolean
+  /** Whether the rest of the text from this place on is the beginning of a longer form. */
   isBegunAt(text: string, at: number): boolean
+  /** The shortest of these longer forms. */
+  begunAt(text: string, at: number): string | undefined
 }
 
-// Up to here moving the rest of the array for each form costs less than going through all of it once.
-const fewForms = 32
+// Up to here, moving up what stands behind each new form costs less than sorting all of them again.
+const fewForms = 64
 
 export function createSortedForms(): SortedForms {
   let forms: string[] = []
+  let waiting: string[] = []
+  // How many forms begin with a code unit of this low byte.
+  const firstBytes = new Uint32Array(256)
 
-  /** How many forms come before `text.slice(at, end)` or are equal to it. */
-  function rank(text: string, at: number, end: number): number {
-    let low = 0
-    let high = forms.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compare(forms[middle]!, text, at, end) <= 0) low = middle + 1
-      else high = middle
-    }
-    return low
+  /** New forms wait until they are asked for: thousands that come one by one are sorted once. */
+  function sort(): void {
+    if (waiting.length > fewForms) forms = forms.concat(waiting).sort()
+    else for (const form of waiting) forms.splice(rank(forms, form, 0, form.length), 0, form)
+    waiting = []
   }
 
   return {
-    get size() {
-      return forms.length
-    },
     add(added) {
-      if (added.length > fewForms) forms = [...forms, ...added].sort()
-      else for (const form of added) forms.splice(rank(form, 0, form.length), 0, form)
+      for (const form of added) {
+        waiting.push(form)
+        firstBytes[form.charCodeAt(0) & 255]!++
+      }
     },
     remove(removed) {
-      if (removed.length > fewForms) {
-        const gone = new Set(removed)
-        forms = forms.filter((form) => !gone.has(form))
-        return
-      }
-      for (const form of removed) {
-        const index = rank(form, 0, form.length) - 1
-        if (forms[index] === form) forms.splice(index, 1)
-      }
+      sort()
+      const gone = new Set(removed)
+      if (removed.length > fewForms) forms = forms.filter((form) => !gone.has(form))
+      else for (const form of removed) forms.splice(rank(forms, form, 0, form.length) - 1, 1)
+      for (const form of removed) firstBytes[form.charCodeAt(0) & 255]!--
     },
     matchAt(text, at) {
+      if (waiting.length > 0) sort()
       let end = text.length
       while (end - at >= shortestForm) {
-        const form = forms[rank(text, at, end) - 1]
+        const form = forms[rank(forms, text, at, end) - 1]
         if (form === undefined) return undefined
         const shared = sharedLength(form, text, at, end)
         if (shared === form.length) return form
@@ -65,21 +62,41 @@ export function createSortedForms(): SortedForms {
       }
       return undefined
     },
+    mayBegin: (unit) => firstBytes[unit & 255] !== 0,
+    isBegunAt(text, at) {
+      if (waiting.length > 0) sort()
+      const form = forms[rank(forms, text, at, text.length)]
+      return form !== undefined && sharedLength(form, text, at, text.length) === text.length - at
+    },
     begunAt(text, at) {
-      const length = text.length - at
+      if (waiting.length > 0) sort()
       let shortest: string | undefined
-      for (let index = rank(text, at, text.length); index < forms.length; index++) {
+      for (let index = rank(forms, text, at, text.length); index < forms.length; index++) {
         const form = forms[index]!
-        if (sharedLength(form, text, at, text.length) < length) break
+        if (sharedLength(form, text, at, text.length) < text.length - at) break
         if (shortest === undefined || form.length < shortest.length) shortest = form
       }
       return shortest
     },
-    isBegunAt(text, at) {
-      const form = forms[rank(text, at, text.length)]
-      return form !== undefined && sharedLength(form, text, at, text.length) === text.length - at
-    },
   }
+}
+
+/** How many of the forms come before `text.slice(at, end)` or are equal to it. */
+function rank(forms: readonly string[], text: string, at: number, end: number): number {
+  let low = 0
+  let high = forms.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compare(forms[middle]!, text, at, end) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function compare(form: string, text: string, at: number, end: number): number {
+  const shared = sharedLength(form, text, at, end)
+  if (shared === form.length) return shared === end - at ? 0 : -1
+  return shared === end - at ? 1 : form.charCodeAt(shared) - text.charCodeAt(at + shared)
 }
 
 function sharedLength(form: string, text: string, at: number, end: number): number {
@@ -87,10 +104,4 @@ function sharedLength(form: string, text: string, at: number, end: number): numb
   let length = 0
   while (length < most && form.charCodeAt(length) === text.charCodeAt(at + length)) length++
   return length
-}
-
-function compare(form: string, text: string, at: number, end: number): number {
-  const shared = sharedLength(form, text, at, end)
-  if (shared === form.length) return shared === end - at ? 0 : -1
-  return shared === end - at ? 1 : form.charCodeAt(shared) - text.charCodeAt(at + shared)
 }

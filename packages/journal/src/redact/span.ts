@@ -14,6 +14,7 @@ export const noSpans: readonly Span[] = Object.freeze([])
  * maskSpans('key=hunter2', [{ start: 4, end: 11, name: 'KEY' }]) // 'key=[redacted:KEY]'
  */
 export function maskSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text
   let masked = ''
   let from = 0
   for (const { start, end, name } of spans) {

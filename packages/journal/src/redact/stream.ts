@@ -1,7 +1,9 @@
 import type { JsonValue } from '@vitrine/protocol'
-import { type Carry, type Cell, close, commit, extend, settle } from './carry.ts'
+import { type Carry, type Cell, close, commit, extend, remembered, settle, shortestHeld } from './carry.ts'
 import { type CopyRules, copyJson, type JsonCopy } from './copy.ts'
-import { type Leaf, visitLeaves } from './leaves.ts'
+import type { GramFilter } from './grams.ts'
+import { type Leaf, putLeaf, visitLeaves } from './leaves.ts'
+import { createPlaces } from './places.ts'
 import type { Scanner } from './scanner.ts'
 import { maskSpans, mergeSpans, type Span } from './span.ts'
 
@@ -11,14 +13,20 @@ import { maskSpans, mergeSpans, type Span } from './span.ts'
  */
 export interface StreamRedactor {
   /** Takes the next value; gives those that may be committed now, in order, and whether any wait. */
-  push(value: unknown): { readonly ready: JsonValue[]; readonly holding: boolean }
+  push(value: unknown): StreamStep
   /** Gives up waiting; call it 200 ms after `push` said `holding`. What comes later is still masked. */
   release(): JsonValue[]
   /** The stream is over: gives what waits and forgets everything. */
   end(): JsonValue[]
 }
 
+export interface StreamStep {
+  readonly ready: JsonValue[]
+  readonly holding: boolean
+}
+
 export interface StreamParts {
+  readonly filter: GramFilter
   readonly inText: Scanner
   readonly inBytes: Scanner
   readonly guess: (text: string) => readonly Span[]
@@ -27,74 +35,92 @@ export interface StreamParts {
 
 /** A value that may have to wait; `size` is what it counts for while it does. */
 interface Entry {
-  readonly root: { value: JsonCopy }
-  readonly texts: { readonly leaf: Leaf; readonly cell: Cell; readonly isBytes: boolean }[]
+  readonly root: JsonCopy[]
+  readonly texts: EntryText[]
   size: number
 }
 
-/** A shorter beginning stands at the end of too many texts to wait for. */
-const shortestHeld = 4
-const maxHeldSize = 64 * 1024
-const maxPaths = 1_000
+interface EntryText extends Pick<Leaf<Carry>, 'holder' | 'key'> {
+  readonly cell: Cell
+  readonly guessed: readonly Span[]
+  readonly isBytes: boolean
+}
 
-export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
-  const carries = new Map<string, Carry>()
+const maxHeldSize = 64 * 1024
+const maxPlaces = 10_000
+
+export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
+  const keysOnly: CopyRules = { ...rules, text: (text) => text }
   const queue: Entry[] = []
+  let places = createPlaces<Carry>()
   let heldSize = 0
 
-  function take(leaf: Leaf, entry: Entry): void {
-    const bytes = leaf.isBase64 ? decoded(leaf.text) : undefined
-    const cell: Cell = { text: bytes ?? leaf.text, spans: [], carry: undefined }
-    if (cell.text === '') return
-    entry.texts.push({ leaf, cell, isBytes: bytes !== undefined })
+  function take(leaf: Leaf<Carry>, entry: Entry): void {
+    const bytes = decoded(leaf)
+    const text = bytes ?? leaf.text
+    if (text === '') return
     const scanner = bytes === undefined ? inText : inBytes
-    const carry = carries.get(leaf.path)
-    const next = extend(carry && goesOnWith(carry, scanner) ? carry : undefined, cell, scanner)
-    if (carry !== undefined) carries.delete(leaf.path)
-    if (next !== undefined) remember(leaf.path, next)
+    const carry = continued(leaf.place?.state, scanner)
+    const whole = carry === undefined ? text : carry.text + text
+    const first = filter.next(whole, 0)
+    if (first === -1 && (carry === undefined || carry.parts.length === 0)) {
+      const { pending } = scanner.scan(whole, Math.max(0, whole.length - shortestHeld + 1))
+      remember(leaf, pending === whole.length ? undefined : remembered(whole.slice(pending), scanner))
+      return
+    }
+    const cell: Cell = { text, spans: [], carry: undefined }
+    remember(leaf, extend(carry, cell, scanner, scanner.scan(whole, Math.max(first, 0))))
+    entry.texts.push({
+      cell,
+      guessed: guess(text),
+      isBytes: bytes !== undefined,
+      holder: leaf.holder,
+      key: leaf.key,
+    })
   }
 
-  function remember(path: string, carry: Carry): void {
-    carries.set(path, carry)
-    if (carries.size <= maxPaths) return
-    for (const [oldest, forgotten] of carries) {
-      close(forgotten)
-      carries.delete(oldest)
-      break
-    }
+  function remember({ place, path }: Leaf<Carry>, carry: Carry | undefined): void {
+    if (place !== undefined) place.state = carry
+    else if (carry !== undefined) places.at(path).state = carry
   }
 
   function finish({ root, texts, size }: Entry): JsonValue {
-    for (const { leaf, cell, isBytes } of texts) {
-      const spans = mergeSpans(cell.spans, guess(cell.text))
-      if (spans.length > 0) {
-        const masked = maskSpans(cell.text, spans)
-        leaf.put(isBytes ? Buffer.from(masked, 'latin1').toString('base64') : masked)
-      }
+    for (const { cell, guessed, isBytes, holder, key } of texts) {
+      const spans = mergeSpans(cell.spans, guessed)
       commit(cell)
+      if (spans.length === 0) continue
+      const masked = maskSpans(cell.text, spans)
+      putLeaf(holder, key, isBytes ? Buffer.from(masked, 'latin1').toString('base64') : masked)
     }
     heldSize -= size
-    return root.value
+    return root[0] ?? null
+  }
+
+  function openCarries(): Set<Carry> {
+    const cells = queue.flatMap(({ texts }) => texts.map(({ cell }) => cell))
+    return new Set(cells.flatMap(({ carry }) => carry ?? []))
   }
 
   function release(): JsonValue[] {
-    for (const carry of carries.values()) settle(carry)
+    for (const carry of openCarries()) settle(carry)
     return queue.splice(0).map(finish)
+  }
+
+  function forget(): void {
+    for (const carry of openCarries()) close(carry)
+    places = createPlaces()
   }
 
   return {
     push(value) {
-      const entry: Entry = {
-        root: { value: copyJson(value, { ...rules, text: (text) => text }) },
-        texts: [],
-        size: 0,
-      }
-      visitLeaves(entry.root, (leaf) => take(leaf, entry))
+      if (places.size > maxPlaces) forget()
+      const entry: Entry = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
+      visitLeaves(entry.root, places.root, (leaf) => take(leaf, entry))
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)
       const ready = queue.splice(0, blocked === -1 ? queue.length : blocked).map(finish)
       if (queue.length > 0) {
-        entry.size = JSON.stringify(entry.root.value).length
+        entry.size = JSON.stringify(entry.root).length
         heldSize += entry.size
       }
       if (heldSize > maxHeldSize) ready.push(...release())
@@ -103,25 +129,27 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
     release,
     end() {
       const last = release()
-      carries.clear()
+      places = createPlaces()
       return last
     },
   }
 }
 
 function isBlocked({ texts }: Entry): boolean {
-  return texts.some(({ cell }) => cell.carry !== undefined && cell.carry.text.length >= shortestHeld)
+  return texts.some(({ cell }) => cell.carry !== undefined)
 }
 
-/** Whether text may be followed by bytes, or bytes by text: as long as one character is one byte. */
-function goesOnWith(carry: Carry, scanner: Scanner): boolean {
-  if (carry.scanner === scanner || Buffer.byteLength(carry.text) === carry.text.length) return true
+/** Text goes on in bytes, and bytes in text, as long as one character is one byte. */
+function continued(carry: Carry | undefined, scanner: Scanner): Carry | undefined {
+  if (carry === undefined || carry.scanner === scanner) return carry
+  if (Buffer.byteLength(carry.text) === carry.text.length) return carry
   close(carry)
-  return false
+  return undefined
 }
 
-/** Bytes one by one as characters; undefined when the text is not base64 after all. */
-function decoded(text: string): string | undefined {
+/** The bytes of `data` beside `encoding: 'base64'`, each as one character. */
+function decoded({ text, holder, key }: Leaf<Carry>): string | undefined {
+  if (key !== 'data' || Array.isArray(holder) || holder.encoding !== 'base64') return undefined
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes.toString('latin1') : undefined
 }

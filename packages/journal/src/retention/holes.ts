@@ -1,11 +1,15 @@
-import type { Entry } from '../entry.ts'
-import type { Hole } from '../stores/contract.ts'
+import type { Hole, IndexRow } from '../stores/contract.ts'
 
 const maxTypes = 64
 
 /** The holes after entries were taken out, joined with those that touch them. */
-export function dig(removed: readonly Entry[], touching: readonly Hole[], reason: string): Hole[] {
-  const pieces: Hole[] = removed.map(({ journal, seq, position, hash, type }) => ({
+export function dig(
+  journal: string,
+  removed: readonly IndexRow[],
+  touching: readonly Hole[],
+  reason: string,
+): Hole[] {
+  const pieces: Hole[] = removed.map(({ seq, position, hash, type }) => ({
     journal,
     from: seq,
     to: seq,

@@ -1,8 +1,7 @@
-import { type KnownEvent, VitrineError } from '@vitrine/protocol'
+import { isEvent, type KnownEvent, VitrineError } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
 import { prepare, type Workshop } from '../append/prepare.ts'
-import type { Entry } from '../entry.ts'
-import type { StoreConnection } from '../stores/contract.ts'
+import type { IndexRow, StoreConnection } from '../stores/contract.ts'
 import { dig } from './holes.ts'
 import { rankOf } from './rank.ts'
 
@@ -21,7 +20,7 @@ interface Excess {
   readonly reason: Reason
   readonly ranks: readonly (0 | 1 | 2)[]
   /** Whether this one must go, given what has gone already. */
-  wants(entry: Entry, gone: Gone): boolean
+  wants(row: IndexRow, gone: Gone): boolean
 }
 
 interface Gone {
@@ -80,19 +79,19 @@ function* excesses(journal: JournalState, limits: RetentionLimits): Generator<Ex
     yield {
       reason: 'age',
       ranks: [2],
-      wants(entry) {
-        young ||= entry.time >= oldest
+      wants(row) {
+        young ||= row.time >= oldest
         return !young
       },
     }
   }
   if (limits.events !== undefined && journal.head.events > limits.events) {
     const surplus = journal.head.events - Math.floor(limits.events * slack)
-    yield { reason: 'events', ranks: [0, 1, 2], wants: (_entry, gone) => gone.events < surplus }
+    yield { reason: 'events', ranks: [0, 1, 2], wants: (_row, gone) => gone.events < surplus }
   }
   if (limits.bytes !== undefined && journal.head.bytes > limits.bytes) {
     const surplus = journal.head.bytes - Math.floor(limits.bytes * slack)
-    yield { reason: 'bytes', ranks: [0, 1, 2], wants: (_entry, gone) => gone.bytes < surplus }
+    yield { reason: 'bytes', ranks: [0, 1, 2], wants: (_row, gone) => gone.bytes < surplus }
   }
 }
 
@@ -109,28 +108,28 @@ async function trimRank(
   let rows = rowsAtFirst
   for (let from = 0; from < last && !trimmer.signal.aborted; ) {
     const started = performance.now()
-    const entries = await trimmer.connection.scan({
+    const found = await trimmer.connection.index({
       journal: journal.head.id,
       from,
       to: last,
       order: 'forwards',
       limit: rows,
     })
-    const victims: Entry[] = []
-    let stop = entries.length === 0
-    for (const entry of entries) {
-      if (rankOf(entry.type) > rank) continue
-      if (!excess.wants(entry, gone)) {
+    const victims: IndexRow[] = []
+    let stop = found.length === 0
+    for (const row of found) {
+      if (rankOf(row.type) > rank) continue
+      if (!excess.wants(row, gone)) {
         stop = true
         break
       }
-      victims.push(entry)
+      victims.push(row)
       gone.events += 1
-      gone.bytes += entry.body.length
+      gone.bytes += row.bytes
     }
     if (victims.length > 0) await removeSlice(trimmer, journal, victims, excess.reason)
     if (stop) break
-    from = entries.at(-1)?.seq ?? last
+    from = found.at(-1)?.seq ?? last
     const took = performance.now() - started
     rows = Math.max(50, Math.min(maxRows, Math.round(rows * Math.min(2, Math.max(0.5, sliceMs / took)))))
     await new Promise((resolve) => setTimeout(resolve, 1))
@@ -140,26 +139,45 @@ async function trimRank(
 async function removeSlice(
   { connection, committer, workshop }: Trimmer,
   journal: JournalState,
-  victims: readonly Entry[],
+  victims: readonly IndexRow[],
   reason: Reason,
 ): Promise<void> {
   const id = journal.head.id
   const seqs = victims.map(({ seq }) => seq)
   const touching = await connection.holes(id, seqs[0]! - 1, seqs.at(-1)! + 1)
-  const bytes = victims.reduce((sum, { body }) => sum + body.length, 0)
+  const bytes = victims.reduce((sum, row) => sum + row.bytes, 0)
   // A record of an earlier trimming that goes itself is taken over by this one.
-  const claims = victims
-    .filter(({ type }) => type === 'journal.trimmed')
-    .map(({ event }) => event as KnownEvent<'journal.trimmed'>)
+  const claims: KnownEvent<'journal.trimmed'>['data'][] = []
+  for (const { seq, type } of victims) {
+    if (type !== 'journal.trimmed') continue
+    const [entry] = await connection.scan({
+      journal: id,
+      from: seq - 1,
+      to: seq,
+      order: 'forwards',
+      limit: 1,
+    })
+    if (entry && isEvent(entry.event, 'journal.trimmed')) claims.push(entry.event.data)
+  }
   const data = {
-    from: Math.min(seqs[0]!, ...claims.map((claim) => claim.data.from)),
-    to: Math.max(seqs.at(-1)!, ...claims.map((claim) => claim.data.to)),
+    from: Math.min(seqs[0]!, ...claims.map((claim) => claim.from)),
+    to: Math.max(seqs.at(-1)!, ...claims.map((claim) => claim.to)),
     events: seqs.length,
     bytes,
     reason,
   }
   const writer = { source: 'host' as const, context: {} }
-  const { wish, size } = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
-  const removal = { journal: id, seqs, bytes, droppedHoles: touching, holes: dig(victims, touching, reason) }
-  await committer.append(journal, { ...wish, removal }, { size, ending: false })
+  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
+  const removal = {
+    journal: id,
+    seqs,
+    bytes,
+    droppedHoles: touching,
+    holes: dig(id, victims, touching, reason),
+  }
+  await committer.append(
+    journal,
+    { blobs: [], removal, place: (head, position) => record.place(head, position) },
+    record,
+  )
 }

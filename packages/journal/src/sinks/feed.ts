@@ -43,6 +43,8 @@ export interface FeedOptions {
 export class SinkFeed {
   readonly #options: FeedOptions
   readonly #closing = new AbortController()
+  /** The write under way when a sink is closed gets a moment to end well. */
+  readonly #writing = new AbortController()
   readonly #progress = new Wakeup()
   readonly #loop: Promise<void>
   #position: number
@@ -86,31 +88,30 @@ export class SinkFeed {
     if (this.#closing.signal.aborted) return this.#loop
     this.#closing.abort()
     this.#progress.notify()
-    await this.#loop
+    const patience = setTimeout(() => this.#writing.abort(), lastWriteMs)
+    await Promise.race([this.#loop, aborted(this.#writing.signal)])
+    clearTimeout(patience)
     await this.#options.sink.close?.()
   }
 
   async #run(): Promise<void> {
     const { subject, sink, filter, reader } = this.#options
     const { signal } = this.#closing
+    const limit = sink.batchEvents ?? 1_000
     while (!signal.aborted) {
       const { version } = subject.wakeup
       try {
-        const { found, scanned } = await reader.after(
-          subject,
-          this.#position,
-          filter,
-          sink.batchEvents ?? 1_000,
-        )
+        const { found, scanned } = await reader.after(subject, this.#position, filter, limit)
         if (scanned === this.#position) {
           await subject.wakeup.since(version, signal)
-          await sleep(gatherMs, undefined, { signal }).catch(() => undefined)
           continue
         }
         const events = found.flatMap((one) => this.#narrow(one))
         if (events.length > 0) await this.#deliver(events, scanned)
+        else if (this.#failedAt === undefined) this.#error = undefined
         if (signal.aborted && this.#error) return
         await this.#advance(scanned)
+        if (found.length < limit) await sleep(gatherMs, undefined, { signal }).catch(() => undefined)
       } catch (error) {
         // The store is closing or failing: what was not delivered is still there for the next start.
         if (signal.aborted) return
@@ -133,7 +134,7 @@ export class SinkFeed {
     const batch = { events, key: `${storeId}.${name}.${this.#position}-${scanned}` }
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
       try {
-        await sink.write(batch, { signal: graceful(signal) })
+        await sink.write(batch, { signal: this.#writing.signal })
         this.#recovered()
         return
       } catch (thrown) {
@@ -141,7 +142,10 @@ export class SinkFeed {
         this.#failed(error)
         if (signal.aborted) return
         const asked = error.details.retryAfterMs
-        await this.#pause(typeof asked === 'number' ? Math.min(asked, lastRetryMs) : retryMs, error)
+        await this.#pause(
+          typeof asked === 'number' ? Math.min(Math.max(asked, retryMs), lastRetryMs) : retryMs,
+          error,
+        )
         if (signal.aborted) return
       }
     }
@@ -188,13 +192,9 @@ export class SinkFeed {
   }
 }
 
-/** The write under way when a sink is closed gets a moment to end well. */
-function graceful(closing: AbortSignal): AbortSignal {
-  const controller = new AbortController()
-  const end = () => {
-    setTimeout(() => controller.abort(closing.reason), lastWriteMs).unref()
-  }
-  if (closing.aborted) end()
-  else closing.addEventListener('abort', end, { once: true })
-  return controller.signal
+/** A sink that ignores its signal is left behind. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => setTimeout(resolve, 100), { once: true }),
+  )
 }

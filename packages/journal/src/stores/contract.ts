@@ -81,6 +81,16 @@ export interface ScanRange {
   readonly text?: string
 }
 
+/** What the store knows of an event without opening it. */
+export interface IndexRow {
+  readonly position: number
+  readonly seq: number
+  readonly time: number
+  readonly type: string
+  readonly hash: string
+  readonly bytes: number
+}
+
 /** Events taken out of a journal, and the holes they leave. */
 export interface Removal {
   readonly journal: string
@@ -105,6 +115,10 @@ export interface StoreConnection {
   /** The newest commit position, also when another process committed it. */
   lastPosition(): Promise<number>
   scan(range: ScanRange): Promise<Entry[]>
+  /** The same stretch without the bodies. */
+  index(range: ScanRange): Promise<IndexRow[]>
+  /** The first `seq` after `from` and up to `to` that would be found as something its body does not say. */
+  misfiled(journal: string, from: number, to: number): Promise<number | undefined>
   holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]>
   openWork(): Promise<readonly OpenWork[]>
   putBlob(blob: NewBlob): Promise<void>

@@ -5,6 +5,7 @@ import type {
   BlobInfo,
   CommitBatch,
   Hole,
+  IndexRow,
   JournalHead,
   NewBlob,
   Removal,
@@ -127,6 +128,19 @@ class MemoryConnection implements StoreConnection {
     }
     return found
   }
+
+  async index(range: ScanRange): Promise<IndexRow[]> {
+    return (await this.scan(range)).map(({ position, seq, hash, body, event }) => ({
+      position,
+      seq,
+      time: Date.parse(event.time),
+      type: event.type,
+      hash,
+      bytes: body.length,
+    }))
+  }
+
+  async misfiled(): Promise<undefined> {}
 
   async holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]> {
     if (journal === null)

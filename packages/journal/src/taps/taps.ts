@@ -20,7 +20,7 @@ export interface Untap {
   readonly dropped: number
 }
 
-export type OnTapError = (error: unknown, event: JournalEvent) => void
+export type OnTapError = (error: unknown, event: JournalEvent) => void | PromiseLike<void>
 
 /** The taps of one journal. A tap sees copies, and nothing it does reaches the journal. */
 export class Taps {
@@ -36,7 +36,7 @@ export class Taps {
   }
 
   add(tap: Tap, options: TapOptions = {}): Untap {
-    if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
+    checkTap(tap, options)
     const attached = new Attached(tap, options, this.#onError)
     this.#attached.add(attached)
     const off = () => {
@@ -51,9 +51,20 @@ export class Taps {
   }
 
   show(entries: readonly Entry[]): void {
-    for (const attached of this.#attached) {
+    // A tap may add taps: they see what is committed from then on.
+    for (const attached of [...this.#attached]) {
       for (const entry of entries) attached.show(entry)
     }
+  }
+}
+
+function checkTap(tap: unknown, { types, queue = 1 }: TapOptions): void {
+  if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
+  if (types !== undefined && !Array.isArray(types)) {
+    throw new VitrineError('argument_invalid', "tap.types: expected a list of types, such as ['file.*'].")
+  }
+  if (!Number.isInteger(queue) || queue < 1) {
+    throw new VitrineError('argument_invalid', `tap.queue: expected a whole number above 0, got ${queue}.`)
   }
 }
 
@@ -79,7 +90,7 @@ class Attached {
   }
 
   show(entry: Entry): void {
-    if (this.#stopped || !this.#matches(entry.type)) return
+    if (this.#stopped || !this.#matches(entry.event.type)) return
     if (!this.#ordered) void this.#call(entry)
     else if (this.#waiting.length >= this.#maxWaiting) this.dropped += 1
     else {
@@ -106,13 +117,13 @@ class Attached {
       await this.#tap(event)
     } catch (error) {
       this.errors += 1
-      this.#report(error, event)
+      void this.#report(error, event)
     }
   }
 
-  #report(error: unknown, event: JournalEvent): void {
+  async #report(error: unknown, event: JournalEvent): Promise<void> {
     try {
-      this.#onError(error, event)
+      await this.#onError(error, event)
     } catch {
       // The observer of an observer is an observer too: it cannot fail anything.
     }

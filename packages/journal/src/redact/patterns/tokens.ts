@@ -28,7 +28,7 @@ export const tokenPatterns: readonly Pattern[] = [
   token(
     'aws-access-key-id',
     ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
-    '(?<![A-Za-z0-9+/_-])A(?:KI|SI|BI|CC)A[A-Z2-7]{16}(?![A-Za-z0-9+/_-])',
+`${edge}A(?:KI|SI|BI|CC)A[A-Z2-7]{16}${end}`,
   ),
   token(
     'slack-token',

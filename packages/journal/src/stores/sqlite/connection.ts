@@ -5,6 +5,7 @@ import type {
   BlobInfo,
   CommitBatch,
   Hole,
+  IndexRow,
   JournalHead,
   NewBlob,
   Removal,
@@ -12,7 +13,7 @@ import type {
   StoreConnection,
 } from '../contract.ts'
 import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
-import { storeError } from './errors.ts'
+import { DamagedRow, storeError } from './errors.ts'
 import { JournalRows } from './journal-rows.ts'
 import { type OpenFile, patiently } from './open-file.ts'
 import type { OwnerLock } from './ownership.ts'
@@ -20,7 +21,8 @@ import { freeReserve, takeReserve } from './reserve.ts'
 import { scanQuery } from './scan.ts'
 import { Statements } from './statements.ts'
 
-const rowsPerInsert = 16
+const rowsPerInsert = 32
+const columnsPerRow = 9
 const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?)'
 const insertEvents =
   'INSERT INTO events (position, journal, seq, time, type, session, run, hash, body) VALUES '
@@ -37,8 +39,11 @@ export class SqliteConnection implements StoreConnection {
   readonly #lock: OwnerLock | undefined
   readonly #statements: Statements
   readonly #journals: JournalRows
+  #fenced = false
+  /** The parameters of one insert, used again for each: making them anew costs as much as the insert. */
+  readonly #values: (string | number | null)[] = Array(rowsPerInsert * columnsPerRow).fill(null)
 
-  constructor(path: string, { db, lock, epoch }: OpenFile) {
+  constructor({ path, db, lock, epoch, storeId }: OpenFile) {
     this.#path = path
     this.#db = db
     this.#lock = lock
@@ -46,7 +51,7 @@ export class SqliteConnection implements StoreConnection {
     this.readOnly = lock === undefined
     this.#statements = new Statements(db)
     this.#journals = new JournalRows(this.#statements)
-    this.storeId = String(this.#statements.of("SELECT value FROM meta WHERE key = 'store'").get()?.value)
+    this.storeId = storeId
     if (lock) takeReserve(path)
   }
 
@@ -56,8 +61,9 @@ export class SqliteConnection implements StoreConnection {
       for (const head of batch.heads) this.#journals.save(head)
       this.#insertEntries(batch.entries)
       for (const work of batch.opened) {
+        // An id that ended and started again in one batch still has its row.
         of(
-          'INSERT INTO open_work (journal, kind, id, started_at, context, data) VALUES (?, ?, ?, ?, ?, ?)',
+          'INSERT OR REPLACE INTO open_work (journal, kind, id, started_at, context, data) VALUES (?, ?, ?, ?, ?, ?)',
         ).run(
           this.#journals.rowId(work.journal),
           work.kind,
@@ -104,20 +110,28 @@ export class SqliteConnection implements StoreConnection {
 
   #insertEntries(entries: readonly Entry[]): void {
     let index = 0
-    const many = this.#statements.of(insertMany)
     for (; index + rowsPerInsert <= entries.length; index += rowsPerInsert) {
-      const values: (string | number | null)[] = []
-      for (const entry of entries.slice(index, index + rowsPerInsert)) {
-        const { position, journal, seq, time, type, session, run, hash, body } = entry
-        values.push(position, this.#journals.rowId(journal), seq, time, type, session, run, hash, body)
-      }
-      many.run(...values)
+      for (let row = 0; row < rowsPerInsert; row += 1) this.#fillRow(row, entries[index + row]!)
+      this.#statements.of(insertMany).run(...this.#values)
     }
-    const one = this.#statements.of(insertOne)
     for (; index < entries.length; index += 1) {
-      const { position, journal, seq, time, type, session, run, hash, body } = entries[index]!
-      one.run(position, this.#journals.rowId(journal), seq, time, type, session, run, hash, body)
+      this.#fillRow(0, entries[index]!)
+      this.#statements.of(insertOne).run(...this.#values.slice(0, columnsPerRow))
     }
+  }
+
+  #fillRow(row: number, { position, journal, seq, hash, body, event }: Entry): void {
+    const values = this.#values
+    const first = row * columnsPerRow
+    values[first] = position
+    values[first + 1] = this.#journals.rowId(journal)
+    values[first + 2] = seq
+    values[first + 3] = timeOf(event.time)
+    values[first + 4] = event.type
+    values[first + 5] = event.session ?? null
+    values[first + 6] = event.run ?? null
+    values[first + 7] = hash
+    values[first + 8] = body
   }
 
   async head(journal: string): Promise<JournalHead | undefined> {
@@ -135,29 +149,50 @@ export class SqliteConnection implements StoreConnection {
   }
 
   async scan(range: ScanRange): Promise<Entry[]> {
-    return this.#use(() => {
-      const journal = range.journal === null ? null : this.#journals.find(range.journal)
-      if (journal === undefined) return []
-      const { sql, values } = scanQuery(range, journal)
-      // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
-      const rows = this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
-      return rows.map((columns) => this.#entry(columns))
+    return this.#scan('position, journal, seq, hash, body', range, ([position, journal, seq, hash, body]) => {
+      if (typeof body !== 'string' || typeof hash !== 'string')
+        throw new DamagedRow(`event ${seq} is not text`)
+      const name = range.journal ?? this.#journals.name(journal as number)
+      return new Entry(position as number, name, seq as number, hash, body)
     })
   }
 
-  #entry(columns: SQLOutputValue[]): Entry {
-    const [position, journal, seq, time, type, session, run, hash, body] = columns
-    return new Entry(
-      position as number,
-      this.#journals.name(journal as number),
-      seq as number,
-      time as number,
-      type as string,
-      session as string | null,
-      run as string | null,
-      hash as string,
-      body as string,
-    )
+  async index(range: ScanRange): Promise<IndexRow[]> {
+    const columns = 'position, seq, time, type, hash, length(body)'
+    return this.#scan(columns, range, ([position, seq, time, type, hash, bytes]) => ({
+      position: position as number,
+      seq: seq as number,
+      time: time as number,
+      type: type as string,
+      hash: hash as string,
+      bytes: bytes as number,
+    }))
+  }
+
+  #scan<T>(columns: string, range: ScanRange, toRow: (values: SQLOutputValue[]) => T): Promise<T[]> {
+    return this.#use(() => {
+      const journal = range.journal === null ? null : this.#journals.find(range.journal)
+      if (journal === undefined) return []
+      const { sql, values } = scanQuery(columns, range, journal)
+      // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
+      const rows = this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
+      return rows.map(toRow)
+    })
+  }
+
+  async misfiled(journal: string, from: number, to: number): Promise<number | undefined> {
+    return this.#use(() => {
+      const found = this.#statements
+        .of(
+          `SELECT seq FROM events WHERE journal = ? AND seq > ? AND seq <= ? AND CASE WHEN json_valid(body) THEN
+             type IS NOT body ->> 'type' OR session IS NOT body ->> 'session'
+             OR run IS NOT body ->> 'run' OR seq IS NOT body ->> 'seq'
+             OR strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') IS NOT body ->> 'time'
+           ELSE TRUE END ORDER BY seq LIMIT 1`,
+        )
+        .get(this.#journals.find(journal) ?? -1, from, to)
+      return found === undefined ? undefined : Number(found.seq)
+    })
   }
 
   async holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]> {
@@ -234,7 +269,9 @@ export class SqliteConnection implements StoreConnection {
   }
 
   async sinkCursor(name: string): Promise<number | undefined> {
-    const row = this.#use(() => this.#statements.of('SELECT position FROM sinks WHERE name = ?').get(name))
+    const row = await this.#use(() =>
+      this.#statements.of('SELECT position FROM sinks WHERE name = ?').get(name),
+    )
     return row === undefined ? undefined : Number(row.position)
   }
 
@@ -252,7 +289,8 @@ export class SqliteConnection implements StoreConnection {
     return this.#use(() => {
       const mine = this.#readEpoch() === this.epoch
       // A takeover may have gone ahead of a predecessor that still held the lock.
-      if (mine) this.#lock?.tryTake()
+      if (mine) this.#lock?.settle()
+      else this.#fenced = true
       return mine
     })
   }
@@ -265,6 +303,11 @@ export class SqliteConnection implements StoreConnection {
         )
         .run(`${Date.now()}`.padEnd(32 * 1024))
     })
+    // What is free belongs to endings until there is room for the reserve again.
+    if (takeReserve(this.#path).noRoom)
+      throw new VitrineError('store_failing', `The disk that holds ${this.#path} is all but full.`, {
+        details: { path: this.#path },
+      })
   }
 
   async reserve(action: 'free' | 'take'): Promise<void> {
@@ -281,7 +324,9 @@ export class SqliteConnection implements StoreConnection {
   }
 
   #readEpoch(): number {
-    return Number(this.#statements.of("SELECT value FROM meta WHERE key = 'epoch'").get()?.value)
+    return Number(
+      Object.values(this.#statements.arrays("SELECT value FROM meta WHERE key = 'epoch'").get() ?? {})[0],
+    )
   }
 
   async #transaction(body: () => void): Promise<void> {
@@ -290,25 +335,42 @@ export class SqliteConnection implements StoreConnection {
     try {
       await patiently(() => this.#statements.of('BEGIN IMMEDIATE').run())
       if (this.#readEpoch() !== this.epoch) {
-        throw new VitrineError('store_fenced', `Another host took over the store ${this.#path}.`, {
-          details: { path: this.#path, epoch: this.epoch },
-        })
+        this.#fenced = true
+        throw this.#fencedError()
       }
       body()
       this.#statements.of('COMMIT').run()
     } catch (error) {
-      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      this.#rollBack()
       this.#journals.forget()
-      throw storeError(error, this.#path)
+      throw this.#error(error)
     }
   }
 
-  #use<T>(query: () => T): T {
+  /** What went wrong is the commit's to say: SQLite may have rolled back by itself. */
+  #rollBack(): void {
     try {
-      return query()
+      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
+    } catch {}
+  }
+
+  async #use<T>(query: () => T): Promise<T> {
+    try {
+      return await patiently(query)
     } catch (error) {
-      throw storeError(error, this.#path)
+      throw this.#error(error)
     }
+  }
+
+  /** A host that was fenced off and has closed its file is told of the cause, not of the closed file. */
+  #error(error: unknown): VitrineError {
+    return this.#fenced && !this.#db.isOpen ? this.#fencedError() : storeError(error, this.#path)
+  }
+
+  #fencedError(): VitrineError {
+    return new VitrineError('store_fenced', `Another host took over the store ${this.#path}.`, {
+      details: { path: this.#path, epoch: this.epoch },
+    })
   }
 }
 
@@ -325,4 +387,16 @@ function* runs(numbers: readonly number[]): Generator<[number, number]> {
     last = number
   }
   yield [first, last]
+}
+
+let lastIso = ''
+let lastTime = 0
+
+/** Many events share a millisecond. */
+function timeOf(iso: string): number {
+  if (iso !== lastIso) {
+    lastIso = iso
+    lastTime = Date.parse(iso)
+  }
+  return lastTime
 }

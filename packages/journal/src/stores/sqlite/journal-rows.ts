@@ -1,4 +1,5 @@
 import type { JournalHead } from '../contract.ts'
+import { DamagedRow } from './errors.ts'
 import type { Statements } from './statements.ts'
 
 /** The table of journals, with the names and row ids kept in memory. */
@@ -27,7 +28,8 @@ export class JournalRows {
   name(id: number): string {
     const known = this.#names.get(id)
     if (known !== undefined) return known
-    const name = String(this.#statements.of('SELECT name FROM journals WHERE id = ?').get(id)?.name)
+    const name = this.#statements.of('SELECT name FROM journals WHERE id = ?').get(id)?.name
+    if (typeof name !== 'string') throw new DamagedRow(`there is no journal ${id}`)
     this.#remember(id, name)
     return name
   }

@@ -1,82 +1,146 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import type { ConnectOptions } from '../contract.ts'
-import { resultCode, sqliteCode, storeError } from './errors.ts'
-import { OwnerLock, ownedError, raiseEpoch, readEpoch } from './ownership.ts'
-import { checkIdentity, isOurs, migrate, pragmaNumber } from './schema.ts'
+import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
+import { OwnerLock, ownedError, raiseEpoch, readEpoch, wasInUse } from './ownership.ts'
+import { checkIdentity, isOurs, migrate, pragmaNumber, readStoreId } from './schema.ts'
 
 export interface OpenFile {
+  /** Where the file really is: what lies beside it has this name too. */
+  readonly path: string
   readonly db: DatabaseSync
   readonly lock: OwnerLock | undefined
   readonly epoch: number
+  readonly storeId: string
 }
+
+/** The least that SQLite writes. */
+const smallestDatabase = 512
 
 /** Opens or lays out the file, as its only owner. What is wrong with it is said with its name, and left as it is. */
 export async function openFile(
-  path: string,
+  file: string,
   synchronous: 'normal' | 'full',
   { takeover, readOnly }: ConnectOptions,
 ): Promise<OpenFile> {
-  preparePath(path, readOnly)
-  let db: DatabaseSync | undefined
-  const lock = readOnly ? undefined : new OwnerLock(path)
+  const path = preparePath(file, readOnly)
+  const inUse = wasInUse(path)
+  const size = sizeOf(path)
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: 0 })
-    await patiently(() => checkIdentity(db!, path))
-    if (!lock) {
-      if (!isOurs(db))
-        throw new VitrineError('store_foreign', `The file ${path} is not a Vitrine store.`, {
-          details: { path },
-        })
-      return { db, lock, epoch: readEpoch(db) }
-    }
-    const owned = !lock.tryTake()
-    if (owned && !takeover) throw ownedError(path, db)
-    db.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = 67108864;`,
-    )
-    await patiently(() => migrate(db!))
-    const epoch = await patiently(() => raiseEpoch(db!))
-    if (owned) await lock.waitFor()
-    if (lock.held) checkWhole(db, path)
-    return { db, lock, epoch }
+    // SQLite would throw away the log of an empty file, and take a very short one for empty.
+    if (inUse && size === 0) throw emptied(path)
+    if (size && size < smallestDatabase) throw notOurs(path)
+    if (size) await inspect(path)
+    if (readOnly) return await openToRead(path)
+    return await openToOwn(path, synchronous, { takeover, mustBeOurs: inUse && size !== undefined })
   } catch (error) {
-    lock?.release()
-    db?.close()
     throw storeError(error, path)
   }
 }
 
-function preparePath(path: string, readOnly: boolean): void {
+async function openToRead(path: string): Promise<OpenFile> {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
   try {
-    if (!readOnly) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const stat = statSync(path, { throwIfNoEntry: false })
+    return await patiently(() => {
+      if (!isOurs(db)) throw notOurs(path)
+      return { path, db, lock: undefined, epoch: readEpoch(db), storeId: readStoreId(db) }
+    })
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+async function openToOwn(
+  path: string,
+  synchronous: 'normal' | 'full',
+  { takeover, mustBeOurs }: { takeover: boolean; mustBeOurs: boolean },
+): Promise<OpenFile> {
+  const lock = new OwnerLock(path)
+  const db = new DatabaseSync(path, { timeout: 0 })
+  try {
+    await patiently(() => checkIdentity(db, path))
+    if (mustBeOurs && !isOurs(db)) throw emptied(path)
+    const owned = !lock.tryTake()
+    if (owned && !takeover) throw ownedError(path, db)
+    await patiently(() =>
+      db.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`,
+      ),
+    )
+    if (!owned) checkWhole(db, path)
+    if (isOurs(db)) checkTables(db)
+    await patiently(() => migrate(db))
+    const epoch = await patiently(() => raiseEpoch(db))
+    if (owned) await lock.inherit()
+    // Who loses the log later still has a store.
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    lock.mark()
+    return { path, db, lock, epoch, storeId: readStoreId(db) }
+  } catch (error) {
+    lock.release()
+    db.close()
+    throw error
+  }
+}
+
+/** A link and what it points to are one store, with one owner. */
+function preparePath(file: string, readOnly: boolean): string {
+  try {
+    if (!readOnly) mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const stat = statSync(file, { throwIfNoEntry: false })
     if (stat === undefined) {
       if (readOnly) throw new Error('there is no such file')
-      return
+      return file
     }
     if (!stat.isFile()) throw new Error('it is not a file')
-    if (stat.size === 0 && existsSync(`${path}.owner`)) {
-      throw new VitrineError('store_corrupt', `The store ${path} is empty though it was in use before.`, {
-        details: { path },
-      })
-    }
+    return realpathSync(file)
   } catch (error) {
     if (isVitrineError(error)) throw error
     const why = error instanceof Error ? error.message : String(error)
-    throw new VitrineError('store_unavailable', `The store ${path} cannot be opened: ${why}.`, {
+    throw new VitrineError('store_unavailable', `The store ${file} cannot be opened: ${why}.`, {
       cause: error,
-      details: { path },
+      details: { path: file },
     })
   }
 }
 
-/** A cut file is found now, rather than by the reader who first needs what is missing. */
+function notOurs(path: string): VitrineError {
+  return new VitrineError('store_foreign', `The file ${path} is not a Vitrine store.`, { details: { path } })
+}
+
+function emptied(path: string): VitrineError {
+  return new VitrineError('store_corrupt', `The store ${path} is empty though it was in use before.`, {
+    details: { path },
+  })
+}
+
+/** A look that changes nothing: opened to write, another program's database would be recovered and checkpointed. */
+async function inspect(path: string): Promise<void> {
+  const url = pathToFileURL(path)
+  // Without a log the file is taken as it lies, and nothing is put beside it.
+  if (!sizeOf(`${path}-wal`)) url.searchParams.set('immutable', '1')
+  const db = new DatabaseSync(url, { readOnly: true, timeout: 0 })
+  try {
+    await patiently(() => checkIdentity(db, path))
+  } finally {
+    db.close()
+  }
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size
+}
+
+/** A cut file is found now, before the next checkpoint fills it up with zeros. */
 function checkWhole(db: DatabaseSync, path: string): void {
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
+  // A reader holds an old state, so the newest pages have to stay in the log for now.
+  if (checkpoint?.busy !== 0) return
   const expected = pragmaNumber(db, 'page_count') * pragmaNumber(db, 'page_size')
   const { size } = statSync(path)
   if (size < expected) {
@@ -85,6 +149,14 @@ function checkWhole(db: DatabaseSync, path: string): void {
       `The store ${path} was cut off: ${size} bytes are there, ${expected} were written.`,
       { details: { path, size, expected } },
     )
+  }
+}
+
+/** A journal that its index has lost would begin anew. The small tables are looked through; events have their chain. */
+function checkTables(db: DatabaseSync): void {
+  for (const table of ['meta', 'journals', 'open_work']) {
+    const found = Object.values(db.prepare(`PRAGMA integrity_check(${table})`).get() ?? {})[0]
+    if (found !== 'ok') throw new DamagedRow(String(found))
   }
 }
 

@@ -1,10 +1,12 @@
+import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
-import { resultCode, sqliteCode } from './errors.ts'
+import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
+import { pragmaNumber } from './schema.ts'
 
-/** How long a takeover waits for the fenced owner to let go before it goes on without the lock. */
+/** How long a takeover waits for the fenced owner to let go before it goes on without it. */
 const releaseMs = 3_000
 
 /** Who holds a store. */
@@ -14,41 +16,106 @@ interface Owner {
   readonly since: string
 }
 
-/** An exclusive transaction on a side file, held as long as the owner lives: the kernel frees it on `kill -9`. */
+/**
+ * Held as long as the owner lives. An owner that hangs keeps its lock though it is fenced off, so there are two:
+ * who takes over holds the other one at once, and an opener must find both free.
+ */
 export class OwnerLock {
+  readonly #owner: SideFile
+  readonly #heir: SideFile
+
+  constructor(storePath: string) {
+    this.#owner = new SideFile(`${storePath}.owner`)
+    this.#heir = new SideFile(`${storePath}.heir`)
+  }
+
+  /** Takes the store if nobody has it, or says no at once. */
+  tryTake(): boolean {
+    if (!this.#owner.tryTake()) return false
+    if (!this.#heir.exists || this.#heir.tryTake()) {
+      this.#heir.release()
+      return true
+    }
+    this.#owner.release()
+    return false
+  }
+
+  /** Takes what the fenced owner does not hold, and waits a while for it to let go of the rest. */
+  async inherit(milliseconds = releaseMs): Promise<void> {
+    const until = performance.now() + milliseconds
+    while (!this.#takeBoth() && performance.now() < until) await sleep(25)
+    if (this.#owner.held) this.#heir.release()
+  }
+
+  /** Two who hung, one after the other, can have left nothing to inherit: what they let go of is taken later. */
+  settle(): void {
+    if (!this.#owner.held && !this.#heir.held) this.#takeBoth()
+    if (this.#owner.held) this.#heir.release()
+  }
+
+  #takeBoth(): boolean {
+    const owner = this.#owner.tryTake()
+    return this.#heir.tryTake() && owner
+  }
+
+  /** Leaves a lasting trace of the store: a file that is empty later has lost its contents. */
+  mark(): void {
+    this.#owner.mark()
+  }
+
+  release(): void {
+    this.#owner.release()
+    this.#heir.release()
+  }
+}
+
+/** Whether there ever was a whole store here. */
+export function wasInUse(storePath: string): boolean {
+  return (statSync(`${storePath}.owner`, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** An exclusive transaction on a small database of its own: the kernel frees it on `kill -9`. */
+class SideFile {
   readonly #path: string
   #db: DatabaseSync | undefined
 
-  constructor(storePath: string) {
-    this.#path = `${storePath}.owner`
+  constructor(path: string) {
+    this.#path = path
   }
 
   get held(): boolean {
     return this.#db !== undefined
   }
 
-  /** Takes the lock, or says no at once. */
+  get exists(): boolean {
+    return statSync(this.#path, { throwIfNoEntry: false }) !== undefined
+  }
+
   tryTake(): boolean {
     if (this.#db) return true
-    const db = new DatabaseSync(this.#path)
+    let db: DatabaseSync | undefined
     try {
-      db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+      db = new DatabaseSync(this.#path, { timeout: 0 })
+      // In the exclusive locking mode a commit keeps the lock.
+      db.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
       this.#db = db
       return true
     } catch (error) {
-      db.close()
+      db?.close()
       if (sqliteCode(error) === resultCode.busy) return false
-      throw error
+      throw storeError(error, this.#path)
     }
   }
 
-  async waitFor(milliseconds = releaseMs): Promise<boolean> {
-    const until = performance.now() + milliseconds
-    while (!this.tryTake()) {
-      if (performance.now() > until) return false
-      await sleep(25)
+  mark(): void {
+    const db = this.#db
+    if (db === undefined || pragmaNumber(db, 'user_version') > 0) return
+    try {
+      db.exec('PRAGMA user_version = 1; COMMIT')
+    } catch {
+      // A full disk: the mark is left by the next owner.
     }
-    return true
+    if (!db.isTransaction) db.exec('BEGIN EXCLUSIVE')
   }
 
   release(): void {
@@ -77,7 +144,10 @@ export function raiseEpoch(db: DatabaseSync): number {
 }
 
 export function readEpoch(db: DatabaseSync): number {
-  return Number(db.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()?.value ?? 0)
+  const value = db.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()?.value
+  const epoch = typeof value === 'string' && value !== '' ? Number(value) : Number.NaN
+  if (!Number.isSafeInteger(epoch)) throw new DamagedRow(`the epoch is not a number: ${value}`)
+  return epoch
 }
 
 export function ownedError(path: string, db: DatabaseSync): VitrineError {

@@ -3,24 +3,31 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 const reserveBytes = 1024 * 1024
 
 /** Space kept back beside the store, so that endings can still be written when the disk is full. */
-export function takeReserve(storePath: string): void {
+export function takeReserve(storePath: string): { readonly noRoom: boolean } {
   const path = reservePath(storePath)
-  if (statSync(path, { throwIfNoEntry: false })?.size === reserveBytes) return
   let file: number | undefined
   try {
+    if (statSync(path, { throwIfNoEntry: false })?.size === reserveBytes) return { noRoom: false }
     file = openSync(path, 'w', 0o600)
     const zeros = Buffer.alloc(reserveBytes)
     for (let written = 0; written < reserveBytes; ) written += writeSync(file, zeros, written)
-  } catch {
-    // No room for a reserve: better to leave what little there is to the journal itself.
-    rmSync(path, { force: true })
+    return { noRoom: false }
+  } catch (error) {
+    // Better to leave what little there is to the journal itself.
+    freeReserve(storePath)
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return { noRoom: code === 'ENOSPC' || code === 'EDQUOT' }
   } finally {
     if (file !== undefined) closeSync(file)
   }
 }
 
 export function freeReserve(storePath: string): void {
-  rmSync(reservePath(storePath), { force: true })
+  try {
+    rmSync(reservePath(storePath), { force: true })
+  } catch {
+    // A disk that went read-only keeps it; that the store fails is said by its commits.
+  }
 }
 
 function reservePath(storePath: string): string {

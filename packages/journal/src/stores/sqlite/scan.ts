@@ -4,6 +4,7 @@ import type { ScanRange } from '../contract.ts'
 
 /** The query for a stretch of events; `journal` is the journal's row id. */
 export function scanQuery(
+  columns: string,
   range: ScanRange,
   journal: number | null,
 ): { sql: string; values: SQLInputValue[] } {
@@ -43,7 +44,7 @@ export function scanQuery(
   }
   values.push(range.limit)
   return {
-    sql: `SELECT position, journal, seq, time, type, session, run, hash, body FROM events
+    sql: `SELECT ${columns} FROM events
       WHERE ${where.join(' AND ')} ORDER BY ${key} ${backwards ? 'DESC' : 'ASC'} LIMIT ?`,
     values,
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { newId, VitrineError } from '@vitrine/protocol'
+import { DamagedRow } from './errors.ts'
 
 /** Written into the file's header: "VITR". */
 const applicationId = 0x56_49_54_52
@@ -96,6 +97,12 @@ export function isOurs(db: DatabaseSync): boolean {
   return pragmaNumber(db, 'application_id') === applicationId
 }
 
+export function readStoreId(db: DatabaseSync): string {
+  const value = db.prepare("SELECT value FROM meta WHERE key = 'store'").get()?.value
+  if (typeof value !== 'string' || value === '') throw new DamagedRow('the store has no id')
+  return value
+}
+
 export function migrate(db: DatabaseSync): void {
   const version = pragmaNumber(db, 'user_version')
   if (version === migrations.length) return
@@ -109,7 +116,7 @@ export function migrate(db: DatabaseSync): void {
     }
     db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}; COMMIT`)
   } catch (error) {
-    db.exec('ROLLBACK')
+    if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
 }

@@ -1,10 +1,11 @@
+import { resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import type { StoreDriver } from '../contract.ts'
 import { SqliteConnection } from './connection.ts'
 import { openFile } from './open-file.ts'
 
 export interface SqliteStoreOptions {
-  /** The database file. Beside it lie `-wal`, `-shm`, `.owner` and `.reserve`. */
+  /** The database file. Beside it lie `-wal`, `-shm`, `.owner` and `.reserve`, after a takeover `.heir`. */
   readonly path: string
   /** `normal` survives the death of every process; `full` a power cut too, at about 20 times the cost a commit. */
   readonly synchronous?: 'normal' | 'full'
@@ -26,8 +27,9 @@ export function sqliteStore({ path, synchronous = 'normal' }: SqliteStoreOptions
       "sqliteStore: expected `synchronous` to be 'normal' or 'full'.",
     )
   }
+  const file = resolve(path)
   return {
     kind: 'sqlite',
-    open: async (options) => new SqliteConnection(path, await openFile(path, synchronous, options)),
+    open: async (options) => new SqliteConnection(await openFile(file, synchronous, options)),
   }
 }
