@@ -12,9 +12,9 @@ const rounds = 5
 /** Made beforehand, as the rows of the bare insert are. */
 const events = Array.from({ length: total }, (_, index) => smallEvent(index))
 
-/** Append and deliver to live readers, against a bare batch insert of the same rows. */
+/** Append and deliver to live readers, against a bare batch insert of the same rows into the same table. */
 export async function throughput(): Promise<Row[]> {
-  const rows = await inScratch(sampleRows)
+  const sample = await inScratch(sampleOf)
   const ratios: { one: number[]; ten: number[]; bare: number[]; rateOne: number[]; rateTen: number[] } = {
     one: [],
     ten: [],
@@ -23,7 +23,7 @@ export async function throughput(): Promise<Row[]> {
     rateTen: [],
   }
   for (let round = 0; round < rounds; round += 1) {
-    const bare = await inScratch((folder) => bareInsert(folder, rows))
+    const bare = await inScratch((folder) => bareInsert(folder, sample))
     const one = await inScratch((folder) => appendAndDeliver(folder, 1))
     const ten = await inScratch((folder) => appendAndDeliver(folder, 10))
     ratios.bare.push(bare)
@@ -73,10 +73,13 @@ async function readAll(journal: Journal): Promise<void> {
   }
 }
 
-type SampleRow = Record<string, SQLInputValue>
+/** The table as the store laid it out, and the rows that it really wrote for these events. */
+interface Sample {
+  readonly schema: readonly string[]
+  readonly rows: readonly SQLInputValue[][]
+}
 
-/** The rows that the store really writes for these events. */
-async function sampleRows(folder: string): Promise<SampleRow[]> {
+async function sampleOf(folder: string): Promise<Sample> {
   const path = join(folder, 'sample.db')
   {
     await using store = await openStore(sqliteStore({ path }))
@@ -85,22 +88,20 @@ async function sampleRows(folder: string): Promise<SampleRow[]> {
       await journal.append(events.slice(index, index + inFlight))
   }
   const db = new DatabaseSync(path, { readOnly: true })
+  const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'events'").all()
   const rows = db.prepare('SELECT * FROM events ORDER BY position').all()
   db.close()
-  return rows
+  return { schema: schema.map(({ sql }) => String(sql)), rows: rows.map((row) => Object.values(row)) }
 }
 
-async function bareInsert(folder: string, rows: readonly SampleRow[]): Promise<number> {
+async function bareInsert(folder: string, { schema, rows }: Sample): Promise<number> {
   const db = new DatabaseSync(join(folder, 'bare.db'))
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE events (position INTEGER PRIMARY KEY, journal INTEGER NOT NULL, seq INTEGER NOT NULL,
-      time INTEGER NOT NULL, type TEXT NOT NULL, session TEXT, run TEXT, hash TEXT NOT NULL, body TEXT NOT NULL) STRICT`)
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema.join('; ')}`)
   const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const values = rows.map((row) => Object.values(row))
   const began = performance.now()
-  for (let start = 0; start < values.length; start += inFlight) {
+  for (let start = 0; start < rows.length; start += inFlight) {
     db.exec('BEGIN IMMEDIATE')
-    for (let index = start; index < start + inFlight; index += 1) insert.run(...values[index]!)
+    for (let index = start; index < start + inFlight; index += 1) insert.run(...rows[index]!)
     db.exec('COMMIT')
   }
   const perSecond = (rows.length / (performance.now() - began)) * 1_000

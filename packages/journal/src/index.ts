@@ -15,12 +15,18 @@ export type { RetentionLimits } from './retention/retention.ts'
 export type { OpenStoreOptions } from './settings.ts'
 export { callbackSink } from './sinks/callback.ts'
 export type { SinkState } from './sinks/feed.ts'
-export { httpSink } from './sinks/http.ts'
-export { jsonlSink } from './sinks/jsonl.ts'
-export { otlpSink } from './sinks/otlp.ts'
+export { type HttpSinkOptions, httpSink } from './sinks/http.ts'
+export { type JsonlSinkOptions, jsonlSink } from './sinks/jsonl.ts'
+export { type OtlpPartial, type OtlpSinkOptions, otlpSink } from './sinks/otlp.ts'
 export type { Sink, SinkBatch, SinkWriteOptions } from './sinks/sink.ts'
-export { workspaceJsonlSink } from './sinks/workspace-jsonl.ts'
-export type { AddedSink, AddSinkOptions, Store } from './store.ts'
+export type { AddedSink, AddSinkOptions } from './sinks/sinks.ts'
+export {
+  type PrivateWriter,
+  type WorkspaceJsonlSink,
+  type WorkspaceJsonlSinkOptions,
+  workspaceJsonlSink,
+} from './sinks/workspace-jsonl.ts'
+export type { Store } from './store.ts'
 export type {
   BlobInfo,
   CommitBatch,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BlobRef,
   type JournalItem,
@@ -16,14 +15,16 @@ import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
-import { type PayloadPolicy, sinkRules } from './policy/policy.ts'
 import { journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
 import { Recent } from './recent.ts'
 import type { Redactor } from './redact/redactor.ts'
-import { isOverLimit, type RetentionLimits, trim } from './retention/retention.ts'
+import { repeat } from './repeat.ts'
+import type { RetentionLimits } from './retention/retention.ts'
+import { Trimming } from './retention/trimming.ts'
 import type { StoreSettings } from './settings.ts'
-import { SinkFeed, type SinkState } from './sinks/feed.ts'
+import type { SinkState } from './sinks/feed.ts'
 import type { Sink } from './sinks/sink.ts'
+import { type AddedSink, type AddSinkOptions, Sinks } from './sinks/sinks.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import { Taps } from './taps/taps.ts'
 import { Wakeup } from './wakeup.ts'
@@ -32,21 +33,6 @@ const ownershipCheckMs = 500
 const readOnlyPollMs = 25
 const housekeepingMs = 60_000
 const closeFlushMs = 2_000
-
-export interface AddSinkOptions {
-  readonly types?: readonly string[]
-  /** Narrows what the sink sees; it never widens what the journal holds. */
-  readonly policy?: PayloadPolicy
-  /** Where a sink of a new name begins; default `start`. */
-  readonly from?: 'start' | 'now'
-}
-
-/** A sink that was added. Closing it keeps its cursor. */
-export interface AddedSink {
-  readonly name: string
-  readonly state: SinkState
-  close(): Promise<void>
-}
 
 /** Where a host keeps all its journals, and the one place they are written through. */
 export class Store {
@@ -64,10 +50,11 @@ export class Store {
   readonly #subject: Subject
   readonly #wakeup = new Wakeup()
   readonly #journals = new Map<string, JournalCore & { readonly wakeup: Wakeup }>()
-  readonly #feeds = new Map<string, SinkFeed>()
-  readonly #trimming = new Map<string, Promise<unknown>>()
+  readonly #sinks: Sinks
+  readonly #trimming: Trimming
   readonly #lost = new AbortController()
   readonly #closing = new AbortController()
+  #seenPosition: number
   #ended: VitrineError | undefined
 
   constructor(connection: StoreConnection, settings: StoreSettings, start: StoreStart) {
@@ -98,10 +85,23 @@ export class Store {
       ? () => connection.lastPosition()
       : async () => this.#committer.position
     this.#subject = storeSubject(connection.storeId, this.#wakeup, lastPosition)
-    if (connection.readOnly) void this.#followOwner()
+    this.#trimming = new Trimming(
+      { connection, committer: this.#committer, workshop: this.#workshop, signal: this.#closing.signal },
+      settings.retention,
+    )
+    this.#sinks = new Sinks({
+      subject: this.#subject,
+      reader: this.#reader,
+      connection,
+      committer: this.#committer,
+      onChange: (type, data) => this.#note(type, data),
+    })
+    this.#seenPosition = start.lastPosition
+    const { signal } = this.#closing
+    if (connection.readOnly) void repeat(readOnlyPollMs, signal, () => this.#lookForCommits())
     else {
-      void this.#watchOwnership()
-      void this.#keepHouse()
+      void repeat(ownershipCheckMs, signal, () => this.#checkOwnership())
+      void repeat(housekeepingMs, signal, () => this.#keepHouse())
     }
   }
 
@@ -133,44 +133,14 @@ export class Store {
     return this.#redactor.add(name, value)
   }
 
+  /** Brings every event to a named place, from where it was, for as long as the store is open. */
   async addSink(name: string, sink: Sink, options: AddSinkOptions = {}): Promise<AddedSink> {
-    if (typeof name !== 'string' || name === '')
-      throw new VitrineError('argument_invalid', 'addSink: expected a name.')
-    if (this.#feeds.has(name)) throw new VitrineError('sink_exists', `There is already a sink "${name}".`)
     this.#mustWrite()
-    const stored = await this.#connection.sinkCursor(name)
-    const position = stored ?? (options.from === 'now' ? this.#committer.position : 0)
-    if (stored === undefined) {
-      await this.#committer.exclusively(() => this.#connection.setSinkCursor(name, position))
-    }
-    const feed = new SinkFeed({
-      name,
-      sink,
-      position,
-      filter: options.types ? { types: options.types } : {},
-      rules: options.policy && sinkRules(options.policy),
-      subject: this.#subject,
-      reader: this.#reader,
-      connection: this.#connection,
-      committer: this.#committer,
-      storeId: this.id,
-      onChange: (type, data) => this.#note(type, data),
-    })
-    this.#feeds.set(name, feed)
-    return {
-      name,
-      get state() {
-        return feed.state
-      },
-      close: async () => {
-        await feed.close()
-        if (this.#feeds.get(name) === feed) this.#feeds.delete(name)
-      },
-    }
+    return this.#sinks.add(name, sink, options)
   }
 
   get sinks(): readonly SinkState[] {
-    return [...this.#feeds.values()].map((feed) => feed.state)
+    return this.#sinks.states
   }
 
   /** Stores bytes under their hash, redacted. They stay as long as an event refers to them. */
@@ -195,7 +165,7 @@ export class Store {
     try {
       await this.#committer.idle(either)
       const { position } = this.#committer
-      await Promise.all([...this.#feeds.values()].map((feed) => feed.caughtUp(position, either)))
+      await this.#sinks.caughtUp(position, either)
     } catch (error) {
       signal?.throwIfAborted()
       if (!timeout.aborted) throw error
@@ -216,8 +186,8 @@ export class Store {
     if (!this.#ended && !this.#connection.readOnly) {
       await this.flush({ timeoutMs: closeFlushMs }).catch(() => undefined)
     }
-    await Promise.all([...this.#feeds.values()].map((feed) => feed.close()))
-    await Promise.all(this.#trimming.values())
+    await this.#sinks.close()
+    await this.#trimming.settled()
     this.#end(new VitrineError('store_closed', 'The store was closed.'))
     await this.#committer.idle()
     await this.#connection.close()
@@ -269,7 +239,7 @@ export class Store {
       reader: this.#reader,
       workshop: this.#workshop,
       flush: (options?: FlushOptions) => this.flush(options),
-      trim: (journal: JournalState, limits: RetentionLimits) => this.#trim(journal, limits),
+      trim: (journal: JournalState, limits: RetentionLimits) => this.#trimming.trim(journal, limits),
     }
     this.#journals.set(id, core)
     return core
@@ -285,33 +255,9 @@ export class Store {
       if (core.taps.size > 0)
         core.taps.show(touched.size === 1 ? entries : entries.filter(({ journal }) => journal === id))
       core.wakeup.notify()
-      if (isOverLimit(core.state, this.#settings.retention))
-        void this.#trim(core.state, this.#settings.retention)
+      this.#trimming.look(core.state)
     }
     this.#wakeup.notify()
-  }
-
-  /** One trimming of a journal at a time; the second waits and then finds what is left to do. */
-  async #trim(
-    state: JournalState,
-    limits: RetentionLimits,
-  ): Promise<{ readonly events: number; readonly bytes: number }> {
-    const { id } = state.head
-    const background = limits === this.#settings.retention
-    const under = this.#trimming.get(id)
-    if (under && background) return { events: 0, bytes: 0 }
-    await under
-    const trimmer = {
-      connection: this.#connection,
-      committer: this.#committer,
-      workshop: this.#workshop,
-      signal: this.#closing.signal,
-    }
-    const work = trim(trimmer, state, limits)
-    const quiet = work.catch(() => undefined).finally(() => this.#trimming.delete(id))
-    this.#trimming.set(id, quiet)
-    // In the background there is no one to tell; a failing store says so by its health.
-    return background ? ((await quiet) ?? { events: 0, bytes: 0 }) : work
   }
 
   async #healthChanged(health: Health): Promise<void> {
@@ -350,44 +296,25 @@ export class Store {
   }
 
   /** An idle host would not learn from a commit that it was taken over. */
-  async #watchOwnership(): Promise<void> {
-    await this.#every(ownershipCheckMs, async () => {
-      if (this.#ended || (await this.#connection.owns())) return
-      this.#lose(new VitrineError('store_fenced', 'Another host took this store over.'))
-      await this.#connection.close()
-    })
+  async #checkOwnership(): Promise<void> {
+    if (this.#ended || (await this.#connection.owns())) return
+    this.#lose(new VitrineError('store_fenced', 'Another host took this store over.'))
+    await this.#connection.close()
   }
 
   async #keepHouse(): Promise<void> {
-    await this.#every(housekeepingMs, async () => {
-      if (this.#ended) return
-      await this.#blobs.sweep()
-      for (const { state } of [...this.#journals.values()]) {
-        if (this.#settings.retention.ageMs !== undefined) await this.#trim(state, this.#settings.retention)
-      }
-    })
+    if (this.#ended) return
+    await this.#blobs.sweep()
+    for (const { state } of [...this.#journals.values()]) await this.#trimming.age(state)
   }
 
   /** A reader in another process learns of commits by looking. */
-  async #followOwner(): Promise<void> {
-    let last = await this.#connection.lastPosition()
-    await this.#every(readOnlyPollMs, async () => {
-      const position = await this.#connection.lastPosition()
-      if (position === last) return
-      last = position
-      for (const { wakeup } of this.#journals.values()) wakeup.notify()
-      this.#wakeup.notify()
-    })
-  }
-
-  async #every(milliseconds: number, task: () => Promise<void>): Promise<void> {
-    const { signal } = this.#closing
-    while (!signal.aborted) {
-      await sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined)
-      if (signal.aborted) return
-      // A look that failed is repeated; a commit that fails tells its caller.
-      await task().catch(() => undefined)
-    }
+  async #lookForCommits(): Promise<void> {
+    const position = await this.#connection.lastPosition()
+    if (position === this.#seenPosition) return
+    this.#seenPosition = position
+    for (const { wakeup } of this.#journals.values()) wakeup.notify()
+    this.#wakeup.notify()
   }
 }
 

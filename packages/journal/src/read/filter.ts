@@ -1,8 +1,15 @@
 import { type EventFilter, matchTypes } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 
-/** A filter as a test of entries in memory; the store applies the same filter where it scans. */
-export function entryMatcher({ types, session, run, text }: EventFilter): (entry: Entry) => boolean {
+/** A filter as a test of entries in memory, nothing if all pass; the store applies the same filter where it scans. */
+export function entryMatcher({
+  types,
+  session,
+  run,
+  text,
+}: EventFilter): ((entry: Entry) => boolean) | undefined {
+  if (types === undefined && session === undefined && run === undefined && text === undefined)
+    return undefined
   const matchesType = matchTypes(types)
   const needle = text === undefined ? undefined : asciiLower(jsonText(text))
   return (entry) =>

@@ -146,7 +146,9 @@ export class Reader {
     limit: number,
   ): Promise<{ found: readonly Found[]; scanned: number }> {
     const recent = this.#recent.after(subject.journal, key, limit)
-    if (recent !== undefined) return { found: recent.filter(matches), scanned: key + recent.length }
+    if (recent !== undefined) {
+      return { found: matches ? recent.filter(matches) : recent, scanned: key + recent.length }
+    }
     const { key: newest, mayHaveHoles } = await subject.end()
     if (key >= newest) return { found: [], scanned: key }
     const { found, scanned } = await scan(this.#connection, {

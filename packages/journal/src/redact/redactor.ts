@@ -77,6 +77,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
       return size
     },
     add(name, value) {
+      if (typeof name !== 'string') throw invalid('a name as text', `a ${typeof name}`)
       const bytes = checkedLength(value)
       if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
       if (totalBytes + bytes > maxTotalBytes) {

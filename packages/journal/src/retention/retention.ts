@@ -23,7 +23,7 @@ interface Excess {
   wants(row: IndexRow, gone: Gone): boolean
 }
 
-interface Gone {
+export interface Gone {
   readonly events: number
   readonly bytes: number
 }

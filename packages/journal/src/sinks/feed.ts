@@ -24,24 +24,29 @@ export interface SinkState {
   readonly error?: VitrineError
 }
 
-export interface FeedOptions {
-  readonly name: string
-  readonly sink: Sink
-  readonly position: number
-  readonly filter: EventFilter
-  readonly rules: PolicyRules | undefined
+/** What every feed of a store draws from. */
+export interface FeedSource {
   readonly subject: Subject
   readonly reader: Reader
   readonly connection: StoreConnection
   readonly committer: Committer
-  readonly storeId: string
   /** Writes `sink.failed` and `sink.recovered`. */
   onChange(type: 'sink.failed' | 'sink.recovered', data: { readonly [key: string]: unknown }): void
 }
 
+export interface FeedStart {
+  readonly position: number
+  readonly filter: EventFilter
+  readonly rules: PolicyRules | undefined
+}
+
 /** Brings the journal to one sink: at least once, in order, from where the stored cursor stands. */
 export class SinkFeed {
-  readonly #options: FeedOptions
+  readonly name: string
+  readonly #source: FeedSource
+  readonly #sink: Sink
+  readonly #filter: EventFilter
+  readonly #rules: PolicyRules | undefined
   readonly #closing = new AbortController()
   /** The write under way when a sink is closed gets a moment to end well. */
   readonly #writing = new AbortController()
@@ -51,22 +56,22 @@ export class SinkFeed {
   #failedAt: number | undefined
   #error: VitrineError | undefined
 
-  constructor(options: FeedOptions) {
-    this.#options = options
-    this.#position = options.position
+  constructor(source: FeedSource, name: string, sink: Sink, { position, filter, rules }: FeedStart) {
+    this.name = name
+    this.#source = source
+    this.#sink = sink
+    this.#filter = filter
+    this.#rules = rules
+    this.#position = position
     this.#loop = this.#run()
-  }
-
-  get name(): string {
-    return this.#options.name
   }
 
   get state(): SinkState {
     const status = this.#closing.signal.aborted ? 'closed' : this.#error ? 'failing' : 'ok'
-    const lag = Math.max(0, this.#options.committer.position - this.#position)
+    const lag = Math.max(0, this.#source.committer.position - this.#position)
     return {
       name: this.name,
-      kind: this.#options.sink.kind,
+      kind: this.#sink.kind,
       status,
       lag,
       ...(this.#error && { error: this.#error }),
@@ -91,17 +96,17 @@ export class SinkFeed {
     const patience = setTimeout(() => this.#writing.abort(), lastWriteMs)
     await Promise.race([this.#loop, aborted(this.#writing.signal)])
     clearTimeout(patience)
-    await this.#options.sink.close?.()
+    await this.#sink.close?.()
   }
 
   async #run(): Promise<void> {
-    const { subject, sink, filter, reader } = this.#options
+    const { subject, reader } = this.#source
     const { signal } = this.#closing
-    const limit = sink.batchEvents ?? 1_000
+    const limit = this.#sink.batchEvents ?? 1_000
     while (!signal.aborted) {
       const { version } = subject.wakeup
       try {
-        const { found, scanned } = await reader.after(subject, this.#position, filter, limit)
+        const { found, scanned } = await reader.after(subject, this.#position, this.#filter, limit)
         if (scanned === this.#position) {
           await subject.wakeup.since(version, signal)
           continue
@@ -121,20 +126,22 @@ export class SinkFeed {
   }
 
   async #advance(position: number): Promise<void> {
-    const { committer, connection, name } = this.#options
-    await committer.exclusively(() => connection.setSinkCursor(name, position))
+    const { committer, connection } = this.#source
+    await committer.exclusively(() => connection.setSinkCursor(this.name, position))
     this.#position = position
     this.#progress.notify()
   }
 
   /** Tries one batch until the sink takes it or is closed. */
   async #deliver(events: readonly JournalItem[], scanned: number): Promise<void> {
-    const { sink, storeId, name } = this.#options
     const { signal } = this.#closing
-    const batch = { events, key: `${storeId}.${name}.${this.#position}-${scanned}` }
+    const batch = {
+      events,
+      key: `${this.#source.connection.storeId}.${this.name}.${this.#position}-${scanned}`,
+    }
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
       try {
-        await sink.write(batch, { signal: this.#writing.signal })
+        await this.#sink.write(batch, { signal: this.#writing.signal })
         this.#recovered()
         return
       } catch (thrown) {
@@ -162,7 +169,7 @@ export class SinkFeed {
     if (this.#failedAt !== undefined) return
     this.#failedAt = performance.now()
     const { code, message, retryable } = error
-    this.#options.onChange('sink.failed', {
+    this.#source.onChange('sink.failed', {
       sink: this.name,
       errorType: error.name,
       errorCode: code,
@@ -176,12 +183,13 @@ export class SinkFeed {
     if (this.#failedAt === undefined) return
     const failedForMs = Math.round(performance.now() - this.#failedAt)
     this.#failedAt = undefined
-    this.#options.onChange('sink.recovered', { sink: this.name, failedForMs })
+    this.#source.onChange('sink.recovered', { sink: this.name, failedForMs })
   }
 
   /** What this sink may see of it; its own failures are not its business. */
   #narrow(found: Found): readonly JournalItem[] {
-    const { subject, rules } = this.#options
+    const { subject } = this.#source
+    const rules = this.#rules
     const item = toItem(found, (hole) => subject.cursor(hole.position))
     if (!('seq' in item)) return [item]
     const ofSink = item.type === 'sink.failed' || item.type === 'sink.recovered'

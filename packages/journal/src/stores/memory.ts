@@ -124,7 +124,7 @@ class MemoryConnection implements StoreConnection {
     for (; found.length < limit; index += step) {
       const entry = entries[index]
       if (entry === undefined || (order === 'forwards' ? key(entry) > to : key(entry) < to)) break
-      if (matches(entry)) found.push(entry)
+      if (!matches || matches(entry)) found.push(entry)
     }
     return found
   }

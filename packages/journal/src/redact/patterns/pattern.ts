@@ -11,8 +11,8 @@ export interface Pattern {
 
 /**
  * A pattern from an expression that begins with one of its grams. What its first group matches is kept,
- * the rest is masked. To stay linear, an expression may demand something after an unlimited run only if
- * no second gram can begin inside that run.
+ * the rest is masked. To stay linear, an expression that demands something after an unlimited run must
+ * refuse to begin inside such a run.
  */
 export function pattern(name: string, grams: readonly string[], expression: RegExp): Pattern {
   const sticky = new RegExp(expression.source, `${expression.flags}y`)

@@ -25,11 +25,7 @@ export const tokenPatterns: readonly Pattern[] = [
     `${edge}sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}`,
   ),
   token('openai-key', followedBy('sk-', alphanumeric), `${edge}sk-[A-Za-z0-9]{32,}`),
-  token(
-    'aws-access-key-id',
-    ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
-`${edge}A(?:KI|SI|BI|CC)A[A-Z2-7]{16}${end}`,
-  ),
+  token('aws-access-key-id', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], `${edge}A(?:KI|SI|BI|CC)A[A-Z2-7]{16}${end}`),
   token(
     'slack-token',
     ['xoxa', 'xoxb', 'xoxc', 'xoxd', 'xoxe', 'xoxo', 'xoxp', 'xoxr', 'xoxs'],

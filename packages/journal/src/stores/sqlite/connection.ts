@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { type OpenWork, VitrineError, type WorkKindName } from '@vitrine/protocol'
+import { type JournalEvent, type OpenWork, VitrineError, type WorkKindName } from '@vitrine/protocol'
 import { Entry } from '../../entry.ts'
 import type {
   BlobInfo,
@@ -182,16 +182,18 @@ export class SqliteConnection implements StoreConnection {
 
   async misfiled(journal: string, from: number, to: number): Promise<number | undefined> {
     return this.#use(() => {
-      const found = this.#statements
+      const suspects = this.#statements
         .of(
-          `SELECT seq FROM events WHERE journal = ? AND seq > ? AND seq <= ? AND CASE WHEN json_valid(body) THEN
+          `SELECT seq, time, type, session, run, body FROM events
+           WHERE journal = ? AND seq > ? AND seq <= ? AND CASE WHEN json_valid(body) THEN
              type IS NOT body ->> 'type' OR session IS NOT body ->> 'session'
              OR run IS NOT body ->> 'run' OR seq IS NOT body ->> 'seq'
              OR strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') IS NOT body ->> 'time'
-           ELSE TRUE END ORDER BY seq LIMIT 1`,
+           ELSE TRUE END ORDER BY seq`,
         )
-        .get(this.#journals.find(journal) ?? -1, from, to)
-      return found === undefined ? undefined : Number(found.seq)
+        .iterate(this.#journals.find(journal) ?? -1, from, to)
+      for (const suspect of suspects) if (isMisfiled(suspect)) return Number(suspect.seq)
+      return undefined
     })
   }
 
@@ -371,6 +373,23 @@ export class SqliteConnection implements StoreConnection {
     return new VitrineError('store_fenced', `Another host took over the store ${this.#path}.`, {
       details: { path: this.#path, epoch: this.epoch },
     })
+  }
+}
+
+/** SQLite reads JSON a little otherwise: it knows no half of a surrogate pair, and no great depth. */
+function isMisfiled({ seq, time, type, session, run, body }: Record<string, SQLOutputValue>): boolean {
+  try {
+    const event = JSON.parse(String(body)) as Partial<JournalEvent>
+    const stored = (text: string | undefined) => text?.toWellFormed() ?? null
+    return (
+      event.seq !== seq ||
+      event.type !== type ||
+      stored(event.session) !== session ||
+      stored(event.run) !== run ||
+      Date.parse(event.time ?? '') !== time
+    )
+  } catch {
+    return true
   }
 }
 

@@ -1,0 +1,40 @@
+import type { JournalState } from '../append/committer.ts'
+import { type Gone, isOverLimit, type RetentionLimits, type Trimmer, trim } from './retention.ts'
+
+/** Keeps the journals of a store within their limits, each by one trimming at a time. */
+export class Trimming {
+  readonly #trimmer: Trimmer
+  readonly #limits: RetentionLimits
+  readonly #underWay = new Map<string, Promise<unknown>>()
+
+  constructor(trimmer: Trimmer, limits: RetentionLimits) {
+    this.#trimmer = trimmer
+    this.#limits = limits
+  }
+
+  /** After a commit: begins in the background if the journal holds too much. */
+  look(journal: JournalState): void {
+    if (!isOverLimit(journal, this.#limits) || this.#underWay.has(journal.head.id)) return
+    // There is no one to tell; a failing store says so by its health.
+    this.trim(journal, this.#limits).catch(() => undefined)
+  }
+
+  /** From time to time: what has grown old goes. */
+  async age(journal: JournalState): Promise<void> {
+    if (this.#limits.ageMs !== undefined) await this.trim(journal, this.#limits)
+  }
+
+  /** Waits for a trimming under way, then does what is left to do. */
+  async trim(journal: JournalState, limits: RetentionLimits): Promise<Gone> {
+    const { id } = journal.head
+    while (this.#underWay.has(id)) await this.#underWay.get(id)
+    const work = trim(this.#trimmer, journal, limits)
+    const settled = work.catch(() => undefined).finally(() => this.#underWay.delete(id))
+    this.#underWay.set(id, settled)
+    return work
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay.values())
+  }
+}

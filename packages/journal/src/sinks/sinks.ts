@@ -1,0 +1,87 @@
+import { VitrineError } from '@vitrine/protocol'
+import { type PayloadPolicy, sinkRules } from '../policy/policy.ts'
+import { type FeedSource, SinkFeed, type SinkState } from './feed.ts'
+import type { Sink } from './sink.ts'
+
+export interface AddSinkOptions {
+  readonly types?: readonly string[]
+  /** Narrows what the sink sees; it never widens what the journal holds. */
+  readonly policy?: PayloadPolicy
+  /** Where a sink of a new name begins; default `start`. */
+  readonly from?: 'start' | 'now'
+}
+
+/** A sink that was added. Closing it keeps its cursor. */
+export interface AddedSink {
+  readonly name: string
+  readonly state: SinkState
+  close(): Promise<void>
+}
+
+/** The sinks of a store, by name. */
+export class Sinks {
+  readonly #source: FeedSource
+  readonly #feeds = new Map<string, SinkFeed>()
+  /** Names whose cursor is being looked up: two at once must not both be added. */
+  readonly #joining = new Set<string>()
+
+  constructor(source: FeedSource) {
+    this.#source = source
+  }
+
+  get states(): readonly SinkState[] {
+    return [...this.#feeds.values()].map((feed) => feed.state)
+  }
+
+  async add(name: string, sink: Sink, options: AddSinkOptions): Promise<AddedSink> {
+    if (typeof name !== 'string' || name === '')
+      throw new VitrineError('argument_invalid', 'addSink: expected a name.')
+    if (this.#feeds.has(name) || this.#joining.has(name))
+      throw new VitrineError('sink_exists', `There is already a sink "${name}".`)
+    this.#joining.add(name)
+    try {
+      const position = await this.#startOf(name, options.from)
+      const filter = options.types ? { types: options.types } : {}
+      const feed = new SinkFeed(this.#source, name, sink, {
+        position,
+        filter,
+        rules: options.policy && sinkRules(options.policy),
+      })
+      this.#feeds.set(name, feed)
+      return this.#added(feed)
+    } finally {
+      this.#joining.delete(name)
+    }
+  }
+
+  async #startOf(name: string, from: AddSinkOptions['from']): Promise<number> {
+    const { connection, committer } = this.#source
+    const stored = await connection.sinkCursor(name)
+    if (stored !== undefined) return stored
+    const position = from === 'now' ? committer.position : 0
+    await committer.exclusively(() => connection.setSinkCursor(name, position))
+    return position
+  }
+
+  #added(feed: SinkFeed): AddedSink {
+    return {
+      name: feed.name,
+      get state() {
+        return feed.state
+      },
+      close: async () => {
+        await feed.close()
+        if (this.#feeds.get(feed.name) === feed) this.#feeds.delete(feed.name)
+      },
+    }
+  }
+
+  /** Once every sink has everything up to a position. */
+  async caughtUp(position: number, signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.caughtUp(position, signal)))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.close()))
+  }
+}
