@@ -26,12 +26,12 @@ import { type RememberedHead, type Verification, verifyJournal } from './integri
 import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
 import { ambient } from './operate/ambient.ts'
 import { type OperateOptions, type Operation, operate } from './operate/operate.ts'
-import { wholeNumber } from './read/limits.ts'
 import type { Reader, Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** Who writes, and what every event of this handle carries. */
 export interface WriterOptions extends EventContext {

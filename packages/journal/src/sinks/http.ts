@@ -1,5 +1,6 @@
+import { wholeNumber } from '../whole-number.ts'
 import { encodeLine } from './line.ts'
-import { checkWhole, type PostTarget, postBatches } from './post.ts'
+import { type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
 
 export interface HttpSinkOptions extends PostTarget {
@@ -17,9 +18,12 @@ export interface HttpSinkOptions extends PostTarget {
  * await store.addSink('siem', httpSink({ url: 'https://siem.example/ingest', headers: { authorization } }))
  */
 export function httpSink(options: HttpSinkOptions): Sink {
-  const { batchEvents = 500, maxBodyBytes = 8 * 1024 * 1024 } = options
-  checkWhole('httpSink', 'batchEvents', batchEvents)
-  checkWhole('httpSink', 'maxBodyBytes', maxBodyBytes)
+  const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER }
+  const batchEvents = wholeNumber('httpSink.batchEvents', options.batchEvents, { ...bounds, fallback: 500 })
+  const maxBodyBytes = wholeNumber('httpSink.maxBodyBytes', options.maxBodyBytes, {
+    ...bounds,
+    fallback: 8 * 1024 * 1024,
+  })
   return {
     kind: 'http',
     batchEvents,

@@ -1,9 +1,9 @@
-import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
+import { wholeNumber } from '../whole-number.ts'
 import { encodeLine } from './line.ts'
+import { append, cutBack, isAt, type LogFile, openLog, settle, shift } from './log-file.ts'
 import type { Sink } from './sink.ts'
 
 export interface JsonlSinkOptions {
@@ -17,18 +17,6 @@ export interface JsonlSinkOptions {
   readonly fsync?: boolean
 }
 
-/** The file as we know it: `length` ends with the last whole line, `torn` says that more may follow it. */
-interface LogFile {
-  readonly handle: FileHandle
-  readonly realPath: string
-  readonly dev: bigint
-  readonly ino: bigint
-  length: number
-  torn: boolean
-}
-
-const openFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
-const blockBytes = 64 * 1024
 const chunkBytes = 1024 * 1024
 
 /**
@@ -93,16 +81,18 @@ export function jsonlSink(options: JsonlSinkOptions): Sink {
   }
 }
 
-function checked({ path, maxBytes = 64 * 1024 * 1024, keep = 5, fsync = false }: JsonlSinkOptions) {
-  const refuse = (expected: string, got: unknown) =>
-    new VitrineError('argument_invalid', `jsonlSink: expected ${expected}, got ${JSON.stringify(got)}.`)
+function checked({ path, fsync = false, ...options }: JsonlSinkOptions) {
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
-    throw refuse('`path` to be the path of a file', path)
+    const got = JSON.stringify(path)
+    throw new VitrineError('argument_invalid', `jsonlSink.path: expected the path of a file, got ${got}.`)
   }
-  if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
-    throw refuse('`maxBytes` to be a whole number from 1', maxBytes)
-  }
-  if (!Number.isSafeInteger(keep) || keep < 0) throw refuse('`keep` to be a whole number from 0', keep)
+  const most = Number.MAX_SAFE_INTEGER
+  const maxBytes = wholeNumber('jsonlSink.maxBytes', options.maxBytes, {
+    min: 1,
+    max: most,
+    fallback: 64 * 1024 * 1024,
+  })
+  const keep = wholeNumber('jsonlSink.keep', options.keep, { min: 0, max: most, fallback: 5 })
   return { path: resolve(path), maxBytes, keep, fsync }
 }
 
@@ -141,119 +131,6 @@ function* chunks(events: readonly JournalItem[], length: number, maxBytes: numbe
     count += 1
   }
   if (count > 0) yield { text, events: count, opensFile }
-}
-
-async function openLog(path: string, fsync: boolean): Promise<LogFile> {
-  const firstMade = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const handle = await open(path, openFlags, 0o600)
-  try {
-    const found = await handle.stat({ bigint: true })
-    if (!found.isFile()) {
-      throw refused(path, 'to be a regular file, got a device or a pipe. For those, use callbackSink().')
-    }
-    const size = Number(found.size)
-    const length = await wholeLines(handle, size)
-    if (length < size) {
-      if (!(await beginsLikeOurs(handle, length))) {
-        throw refused(path, 'to hold lines of JSON, got something else. Give the sink a path of its own.')
-      }
-      await handle.truncate(length)
-    }
-    const realPath = await realpath(path)
-    if (fsync) await syncDirectories(firstMade === undefined ? realPath : path, firstMade)
-    return { handle, realPath, dev: found.dev, ino: found.ino, length, torn: false }
-  } catch (error) {
-    await handle.close()
-    throw error
-  }
-}
-
-/** The length up to and with the last newline, found backwards and block by block. */
-async function wholeLines(handle: FileHandle, size: number): Promise<number> {
-  const block = Buffer.alloc(Math.min(size, blockBytes))
-  let end = size
-  while (end > 0) {
-    const start = Math.max(0, end - block.length)
-    const { bytesRead } = await handle.read(block, 0, end - start, start)
-    const newline = block.subarray(0, bytesRead).lastIndexOf('\n')
-    if (newline >= 0) return start + newline + 1
-    end = start
-  }
-  return 0
-}
-
-/** Whether what follows the last newline may be a line of ours; power loss can leave zeros in its place. */
-async function beginsLikeOurs(handle: FileHandle, offset: number): Promise<boolean> {
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, offset)
-  return buffer[0] === 0x7b || buffer[0] === 0
-}
-
-/** False once the file was removed or replaced, as logrotate does. */
-async function isAt(file: LogFile, path: string): Promise<boolean> {
-  const found = await stat(path, { bigint: true }).catch((error) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  return found !== undefined && found.ino === file.ino && found.dev === file.dev
-}
-
-/** Removes what a failed write left, and takes over a length that others have cut meanwhile. */
-async function settle(file: LogFile): Promise<void> {
-  const { size } = await file.handle.stat()
-  if (!file.torn || size < file.length) file.length = size
-  if (file.torn) await cutBack(file)
-}
-
-async function append(file: LogFile, text: string, fsync: boolean): Promise<void> {
-  file.torn = true
-  try {
-    await file.handle.appendFile(text)
-    // A failed sync says nothing about which pages reached the disk, so it undoes the write as well.
-    if (fsync) await file.handle.datasync()
-  } catch (error) {
-    await cutBack(file).catch(() => undefined)
-    throw error
-  }
-  file.torn = false
-  file.length += Buffer.byteLength(text)
-}
-
-async function cutBack(file: LogFile): Promise<void> {
-  await file.handle.truncate(file.length)
-  file.torn = false
-}
-
-/** Moves `path` to `path.1` and the older ones on, up to the first free number: a retry loses nothing. */
-async function shift(path: string, keep: number): Promise<void> {
-  if (keep === 0) return rm(path)
-  let free = 1
-  while (free < keep && (await exists(`${path}.${free}`))) free += 1
-  for (let number = free; number > 1; number -= 1) {
-    await rename(`${path}.${number - 1}`, `${path}.${number}`)
-  }
-  await rename(path, `${path}.1`)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** Makes the file's name last, and those of the directories that were made for it. */
-async function syncDirectories(path: string, firstMade: string | undefined): Promise<void> {
-  const last = dirname(firstMade ?? path)
-  let directory = path
-  do {
-    directory = dirname(directory)
-    const handle = await open(directory, constants.O_RDONLY)
-    await handle.sync().finally(() => handle.close())
-  } while (directory !== last && directory !== dirname(directory))
-}
-
-function refused(path: string, expected: string): VitrineError {
-  return new VitrineError('sink_unwritable', `Expected ${path} ${expected}`, { details: { path } })
 }
 
 /** What the system refused, with the path and the system's code; anything else stays as it is. */

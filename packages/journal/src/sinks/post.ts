@@ -1,4 +1,5 @@
 import { isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
+import { wholeNumber } from '../whole-number.ts'
 import type { Sink } from './sink.ts'
 
 /** Whom to post to. Nothing of it but the origin appears in an error. */
@@ -54,15 +55,6 @@ export function postBatches(sink: string, target: PostTarget, form: PostForm): S
   }
 }
 
-/** Refuses what is not a whole number in its bounds, in the words of the sink it was given to. */
-export function checkWhole(sink: string, name: string, value: number, most = Number.MAX_SAFE_INTEGER): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return
-  throw new VitrineError(
-    'argument_invalid',
-    `${sink}: expected \`${name}\` to be a whole number from 1 to ${most}, got ${value}.`,
-  )
-}
-
 /** The address as a `URL`; its text may hold a secret, so an error never repeats it. */
 export function httpUrl(sink: string, text: string | URL): URL {
   const url = URL.parse(String(text))
@@ -74,8 +66,12 @@ export function httpUrl(sink: string, text: string | URL): URL {
 }
 
 function receiverOf(sink: string, target: PostTarget): Receiver {
-  const { timeoutMs = 10_000, fetch = globalThis.fetch } = target
-  checkWhole(sink, 'timeoutMs', timeoutMs, longestTimer)
+  const { fetch = globalThis.fetch } = target
+  const timeoutMs = wholeNumber(`${sink}.timeoutMs`, target.timeoutMs, {
+    min: 1,
+    max: longestTimer,
+    fallback: 10_000,
+  })
   const url = httpUrl(sink, target.url)
   const headers = new Headers()
   if (url.username !== '' || url.password !== '') {

@@ -158,14 +158,16 @@ export class SqliteConnection implements StoreConnection {
   }
 
   async index(range: ScanRange): Promise<IndexRow[]> {
-    const columns = 'position, seq, time, type, hash, length(body)'
-    return this.#scan(columns, range, ([position, seq, time, type, hash, bytes]) => ({
+    // Text is counted as JavaScript does; SQLite can do that only where no character takes more than a byte.
+    const length = 'iif(octet_length(body) = length(body), length(body), body)'
+    const columns = `position, seq, time, type, hash, ${length}`
+    return this.#scan(columns, range, ([position, seq, time, type, hash, text]) => ({
       position: position as number,
       seq: seq as number,
       time: time as number,
       type: type as string,
       hash: hash as string,
-      bytes: bytes as number,
+      bytes: typeof text === 'string' ? text.length : Number(text),
     }))
   }
 

@@ -1,0 +1,133 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+
+/** The file as we know it: `length` ends with the last whole line, `torn` says that more may follow it. */
+export interface LogFile {
+  readonly handle: FileHandle
+  readonly realPath: string
+  readonly dev: bigint
+  readonly ino: bigint
+  length: number
+  torn: boolean
+}
+
+const openFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
+const blockBytes = 64 * 1024
+
+/** Opens the file, made if it is not there, cut back to its last whole line. */
+export async function openLog(path: string, fsync: boolean): Promise<LogFile> {
+  const firstMade = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const handle = await open(path, openFlags, 0o600)
+  try {
+    const found = await handle.stat({ bigint: true })
+    if (!found.isFile()) {
+      throw refused(path, 'to be a regular file, got a device or a pipe. For those, use callbackSink().')
+    }
+    const size = Number(found.size)
+    const length = await wholeLines(handle, size)
+    if (length < size) {
+      if (!(await beginsLikeOurs(handle, length))) {
+        throw refused(path, 'to hold lines of JSON, got something else. Give the sink a path of its own.')
+      }
+      await handle.truncate(length)
+    }
+    const realPath = await realpath(path)
+    if (fsync) await syncDirectories(firstMade === undefined ? realPath : path, firstMade)
+    return { handle, realPath, dev: found.dev, ino: found.ino, length, torn: false }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** The length up to and with the last newline, found backwards and block by block. */
+async function wholeLines(handle: FileHandle, size: number): Promise<number> {
+  const block = Buffer.alloc(Math.min(size, blockBytes))
+  let end = size
+  while (end > 0) {
+    const start = Math.max(0, end - block.length)
+    const { bytesRead } = await handle.read(block, 0, end - start, start)
+    const newline = block.subarray(0, bytesRead).lastIndexOf('\n')
+    if (newline >= 0) return start + newline + 1
+    end = start
+  }
+  return 0
+}
+
+/** Whether what follows the last newline may be a line of ours; power loss can leave zeros in its place. */
+async function beginsLikeOurs(handle: FileHandle, offset: number): Promise<boolean> {
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, offset)
+  return buffer[0] === 0x7b || buffer[0] === 0
+}
+
+/** False once the file was removed or replaced, as logrotate does. */
+export async function isAt(file: LogFile, path: string): Promise<boolean> {
+  const found = await stat(path, { bigint: true }).catch((error) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  return found !== undefined && found.ino === file.ino && found.dev === file.dev
+}
+
+/** Removes what a failed write left, and takes over a length that others have cut meanwhile. */
+export async function settle(file: LogFile): Promise<void> {
+  const { size } = await file.handle.stat()
+  if (!file.torn || size < file.length) file.length = size
+  if (file.torn) await cutBack(file)
+}
+
+/** Whole lines, or nothing of them. */
+export async function append(file: LogFile, text: string, fsync: boolean): Promise<void> {
+  file.torn = true
+  try {
+    await file.handle.appendFile(text)
+    // A failed sync says nothing about which pages reached the disk, so it undoes the write as well.
+    if (fsync) await file.handle.datasync()
+  } catch (error) {
+    await cutBack(file).catch(() => undefined)
+    throw error
+  }
+  file.torn = false
+  file.length += Buffer.byteLength(text)
+}
+
+/** Back to the last whole line. */
+export async function cutBack(file: LogFile): Promise<void> {
+  await file.handle.truncate(file.length)
+  file.torn = false
+}
+
+/** Moves `path` to `path.1` and the older ones on, up to the first free number: a retry loses nothing. */
+export async function shift(path: string, keep: number): Promise<void> {
+  if (keep === 0) return rm(path)
+  let free = 1
+  while (free < keep && (await exists(`${path}.${free}`))) free += 1
+  for (let number = free; number > 1; number -= 1) {
+    await rename(`${path}.${number - 1}`, `${path}.${number}`)
+  }
+  await rename(path, `${path}.1`)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Makes the file's name last, and those of the directories that were made for it. */
+async function syncDirectories(path: string, firstMade: string | undefined): Promise<void> {
+  const last = dirname(firstMade ?? path)
+  let directory = path
+  do {
+    directory = dirname(directory)
+    const handle = await open(directory, constants.O_RDONLY)
+    await handle.sync().finally(() => handle.close())
+  } while (directory !== last && directory !== dirname(directory))
+}
+
+function refused(path: string, expected: string): VitrineError {
+  return new VitrineError('sink_unwritable', `Expected ${path} ${expected}`, { details: { path } })
+}

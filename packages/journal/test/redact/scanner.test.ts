@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createGramFilter } from '../../src/redact/grams.ts'
+import { createScanner, type NamedForms, type Scanner } from '../../src/redact/scanner.ts'
+import type { Span } from '../../src/redact/span.ts'
+
+const form = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), minLength: 4, maxLength: 12 })
+const forms = fc.uniqueArray(form, { minLength: 1, maxLength: 8 })
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), maxLength: 60 })
+
+function scannerOf(...secrets: NamedForms[]): Scanner {
+  const scanner = createScanner(createGramFilter())
+  for (const secret of secrets) scanner.add(secret)
+  return scanner
+}
+
+/** What the scanner promises, said in the simplest way. */
+function findSlowly(forms: readonly string[], text: string): Span[] {
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length)
+  const spans: Span[] = []
+  for (let at = 0; at < text.length; at++) {
+    const found = longestFirst.find((form) => text.startsWith(form, at))
+    if (found === undefined) continue
+    spans.push({ start: at, end: at + found.length, name: 'S' })
+    at += found.length - 1
+  }
+  return spans
+}
+
+describe('a scanner', () => {
+  it('finds what looking everywhere for everything finds', () => {
+    fc.assert(
+      fc.property(forms, text, (forms, text) => {
+        expect(scannerOf({ name: 'S', forms }).find(text)).toEqual(findSlowly(forms, text))
+      }),
+    )
+  })
+
+  it.each(['.', '€'])('finds a form in a long text of %s, wherever it stands', (filler) => {
+    const scanner = scannerOf({ name: 'S', forms: ['needle'] })
+    const places = [...Array.from({ length: 1_500 }, (_, index) => index), 64_000, 87_380, 200_000]
+    for (const start of places) {
+      const text = `${filler.repeat(start)}needle${filler.repeat(300)}`
+      expect(scanner.find(text)).toEqual([{ start, end: start + 6, name: 'S' }])
+    }
+  })
+
+  it('finds the same form many times in one text', () => {
+    const found = scannerOf({ name: 'S', forms: ['needle'] }).find('needle, '.repeat(10_000))
+    expect(found).toHaveLength(10_000)
+    expect(found.at(-1)).toEqual({ start: 79_992, end: 79_998, name: 'S' })
+  })
+
+  it('finds one of thousands that begin alike', () => {
+    const secrets = Array.from({ length: 5_000 }, (_, index) => ({
+      name: `S${index}`,
+      forms: [`ghp_${index}x`],
+    }))
+    const scanner = scannerOf(...secrets, { name: 'short', forms: ['ghp_'] })
+    expect(scanner.find('a ghp_4321x and a ghp_?').map(({ name }) => name)).toEqual(['S4321', 'short'])
+  })
+
+  it('decides in an open text only what no continuation can change', () => {
+    fc.assert(
+      fc.property(forms, text, text, (forms, text, more) => {
+        const scanner = scannerOf({ name: 'S', forms })
+        const { spans, pending } = scanner.scan(text)
+        const decided = findSlowly(forms, text + more).filter(({ start }) => start < pending)
+        expect(spans).toEqual(decided)
+      }),
+    )
+  })
+
+  it('leaves every beginning of a form open', () => {
+    const scanner = scannerOf({ name: 'S', forms: ['abcdefgh'] })
+    for (let length = 1; length < 8; length++) {
+      expect(scanner.scan(`..${'abcdefgh'.slice(0, length)}`)).toEqual({ spans: [], pending: 2 })
+    }
+    expect(scanner.scan('..abcdefgh').pending).toBe(10)
+  })
+
+  it('leaves open exactly what begins a form when that is four characters or more', () => {
+    fc.assert(
+      fc.property(forms, text, (forms, text) => {
+        const { pending } = scannerOf({ name: 'S', forms }).scan(text)
+        const tail = text.slice(pending)
+        if (tail.length < 4) return
+        expect(forms.some((form) => form.length > tail.length && form.startsWith(tail))).toBe(true)
+      }),
+    )
+  })
+
+  it('takes half a form for found when the text is cut off', () => {
+    const scanner = scannerOf({ name: 'S', forms: ['abcdefghij'] })
+    expect(scanner.cut('..abcd')).toEqual([])
+    expect(scanner.cut('..abcde')).toEqual([{ start: 2, end: 7, name: 'S' }])
+  })
+
+  it('finds a whole form inside the beginning of a longer one when the text is cut off', () => {
+    const scanner = scannerOf(
+      { name: 'long', forms: ['abcdefghijklmnopqrst'] },
+      { name: 'short', forms: ['cdef'] },
+    )
+    expect(scanner.cut('abcdefg')).toEqual([{ start: 2, end: 6, name: 'short' }])
+  })
+
+  it('finds exactly the forms that are left after others were taken out', () => {
+    fc.assert(
+      fc.property(forms, forms, text, (kept, removed, text) => {
+        const scanner = scannerOf({ name: 'S', forms: kept }, { name: 'R', forms: removed })
+        scanner.find(text)
+        scanner.remove({ name: 'R', forms: removed })
+        expect(scanner.find(text)).toEqual(findSlowly(kept, text))
+      }),
+    )
+  })
+
+  it('takes many forms in and out at once', () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => `form-${index}.`)
+    const scanner = scannerOf({ name: 'S', forms: many })
+    expect(scanner.find('form-7. form-999.')).toHaveLength(2)
+    scanner.remove({ name: 'S', forms: many.slice(1) })
+    expect(scanner.find('form-0. form-999.')).toEqual([{ start: 0, end: 7, name: 'S' }])
+  })
+})

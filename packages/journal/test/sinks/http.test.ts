@@ -1,0 +1,279 @@
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { inspect } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { httpSink } from '../../src/sinks/http.ts'
+import { batch, event, eventOfBytes, gap, going, numbers, thrownBy } from './events.ts'
+import { type Answer, receiver } from './receiver.ts'
+
+describe('httpSink', () => {
+  test('posts the batch as lines of JSON with its key', async () => {
+    const { url, requests } = await receiver()
+    const events = [event(1), gap('sbx_a'), event(2, { data: { level: 'info', message: 'ü\n' } })]
+    await httpSink({ url: `${url}/ingest?team=a`, headers: { 'X-Team': 'a' } }).write(
+      batch(events, 'k'),
+      going,
+    )
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/ingest?team=a',
+        headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': 'k', 'x-team': 'a' },
+        body: events.map((one) => `${JSON.stringify(one)}\n`).join(''),
+      },
+    ])
+  })
+
+  test('says how many events it wants at once', () => {
+    expect(httpSink({ url: 'http://localhost' }).batchEvents).toBe(500)
+    expect(httpSink({ url: 'http://localhost', batchEvents: 7 }).batchEvents).toBe(7)
+  })
+
+  test('sends the same key and body when a batch is tried again', async () => {
+    const { url, requests } = await receiver(statuses(500, 204))
+    const sink = httpSink({ url })
+    const error = await thrownBy(() => sink.write(batch([event(1)], 'again'), going))
+    expect(error).toMatchObject({
+      code: 'sink_rejected',
+      message: `Expected ${url} to answer 2xx, got 500.`,
+      details: { status: 500 },
+    })
+    await sink.write(batch([event(1)], 'again'), going)
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['again', 'again'])
+    expect(requests[1]?.body).toBe(requests[0]?.body)
+  })
+
+  test('writes a key in any script as visible ASCII', async () => {
+    const { url, requests } = await receiver()
+    await httpSink({ url }).write(batch([event(1)], 'журнал 1\n\ud800'), going)
+    expect(requests[0]?.headers['idempotency-key']).toBe(encodeURIComponent('журнал 1\n\ufffd'))
+  })
+
+  test('uses its connections again', async () => {
+    const sockets = new Set<unknown>()
+    const { url } = await receiver((response) => {
+      sockets.add(response.socket)
+      response.end('thank you')
+    })
+    const sink = httpSink({ url })
+    for (const seq of numbers(1, 20)) await sink.write(batch([event(seq)], `key-${seq}`), going)
+    expect(sockets.size).toBeLessThan(10)
+  })
+
+  test('reads only the beginning of an answer without end', async () => {
+    const { url } = await receiver((response) => {
+      const more = () => {
+        while (response.write('x'.repeat(10_000)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    await httpSink({ url }).write(batch([event(1)]), going)
+  })
+})
+
+describe('a batch over the size of a body', () => {
+  test('becomes several posts with keys of their own', async () => {
+    const { url, requests } = await receiver()
+    const events = numbers(1, 5).map((seq) => eventOfBytes(seq, 400))
+    await httpSink({ url, maxBodyBytes: 800 }).write(batch(events, 'k'), going)
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['k.1', 'k.2', 'k.3'])
+    expect(requests.map(({ body }) => body.length)).toEqual([800, 800, 400])
+    expect(requests.flatMap(({ body }) => seqs(body))).toEqual(numbers(1, 5))
+  })
+
+  test('sends an event that is larger by itself', async () => {
+    const { url, requests } = await receiver()
+    const events = [eventOfBytes(1, 400), eventOfBytes(2, 5_000), eventOfBytes(3, 400)]
+    await httpSink({ url, maxBodyBytes: 800 }).write(batch(events, 'k'), going)
+    expect(requests.map(({ body }) => seqs(body))).toEqual([[1], [2], [3]])
+  })
+
+  test('is taken up where it failed when it is tried again', async () => {
+    const { url, requests } = await receiver(statuses(200, 503, 200, 200))
+    const sink = httpSink({ url, maxBodyBytes: 400 })
+    const events = numbers(1, 3).map((seq) => eventOfBytes(seq, 400))
+    await thrownBy(() => sink.write(batch(events, 'k'), going))
+    await sink.write(batch(events, 'k'), going)
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['k.1', 'k.2', 'k.2', 'k.3'])
+  })
+})
+
+describe('Retry-After', () => {
+  const rejection = async (value: string) => {
+    const { url } = await receiver((response) => response.writeHead(429, { 'retry-after': value }).end())
+    return thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
+  }
+
+  test('in seconds is on the error in milliseconds', async () => {
+    expect(await rejection('120')).toMatchObject({ details: { status: 429, retryAfterMs: 120_000 } })
+  })
+
+  test('as a date is on the error as the time until then', async () => {
+    const error = await rejection(new Date(Date.now() + 3_600_000).toUTCString())
+    const { retryAfterMs } = (error as { details: { retryAfterMs: number } }).details
+    expect(retryAfterMs).toBeGreaterThan(0)
+    expect(retryAfterMs).toBeLessThanOrEqual(3_600_000)
+  })
+
+  test('in the past is no wait, and one of years is a day', async () => {
+    expect(await rejection(new Date(0).toUTCString())).toMatchObject({ details: { retryAfterMs: 0 } })
+    expect(await rejection('99999999999')).toMatchObject({ details: { retryAfterMs: 86_400_000 } })
+  })
+
+  test('that cannot be read is left out', async () => {
+    expect(await rejection('soon')).toMatchObject({ code: 'sink_rejected', details: { status: 429 } })
+    expect(await rejection('soon')).not.toHaveProperty('details.retryAfterMs')
+  })
+})
+
+describe('a receiver that misbehaves', () => {
+  test('and never answers meets the time limit', async () => {
+    const { url } = await receiver(() => undefined)
+    const error = await thrownBy(() => httpSink({ url, timeoutMs: 50 }).write(batch([event(1)]), going))
+    expect(error).toMatchObject({
+      code: 'timeout',
+      message: `Expected ${url} to answer within 50 ms, got no whole answer.`,
+    })
+  })
+
+  test('and never ends its answer meets the time limit', async () => {
+    const { url } = await receiver((response) => void response.write('well'))
+    const error = await thrownBy(() => httpSink({ url, timeoutMs: 50 }).write(batch([event(1)]), going))
+    expect(error).toMatchObject({ code: 'timeout' })
+  })
+
+  test('and redirects is not followed', async () => {
+    const elsewhere = await receiver()
+    const { url } = await receiver((response) => response.writeHead(307, { location: elsewhere.url }).end())
+    const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
+    expect(error).toMatchObject({
+      code: 'sink_rejected',
+      message: expect.stringContaining('got 307. Redirects are not followed'),
+      details: { status: 307 },
+    })
+    expect(elsewhere.requests).toEqual([])
+  })
+
+  test('and hangs up before it has answered is an error', async () => {
+    const url = await tcpServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 O')))
+    const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
+    expect(error).toMatchObject({ code: 'sink_unwritable', cause: expect.any(Error) })
+  })
+
+  test('and hangs up in the middle of its answer is an error, for nothing says that it kept the batch', async () => {
+    const url = await tcpServer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')),
+    )
+    const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
+    expect(error).toMatchObject({ code: 'sink_unwritable' })
+  })
+
+  test('and is not there is an error with the code of the system', async () => {
+    const gone = createServer()
+    await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening))
+    const { port } = gone.address() as AddressInfo
+    await new Promise((closed) => gone.close(closed))
+    const url = `http://127.0.0.1:${port}`
+    const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
+    expect(error).toMatchObject({
+      code: 'sink_unwritable',
+      message: `Expected ${url} to answer, got ECONNREFUSED.`,
+      details: { systemCode: 'ECONNREFUSED' },
+    })
+  })
+})
+
+describe('the signal', () => {
+  test('ends a request under way with its own reason', async () => {
+    const stop = new AbortController()
+    const { url } = await receiver(() => stop.abort(new Error('closing')))
+    const write = httpSink({ url }).write(batch([event(1)]), { signal: stop.signal })
+    await expect(write).rejects.toThrow('closing')
+  })
+
+  test('that has aborted already keeps the request from being made', async () => {
+    const { url, requests } = await receiver()
+    const signal = AbortSignal.abort(new Error('closing'))
+    await expect(httpSink({ url }).write(batch([event(1)]), { signal })).rejects.toThrow('closing')
+    expect(requests).toEqual([])
+  })
+})
+
+describe('secrets', () => {
+  test('of headers, login, path and query appear in no error', async () => {
+    const { port, requests } = await receiver(statuses(401))
+    const sink = httpSink({
+      url: `http://name-s3cret:pass-s3cret@127.0.0.1:${port}/path-s3cret?token=query-s3cret#s3cret`,
+      headers: { 'x-api-key': 'header-s3cret' },
+    })
+    const error = await thrownBy(() => sink.write(batch([event(1)]), going))
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('s3cret')
+    expect(requests[0]?.headers['x-api-key']).toBe('header-s3cret')
+  })
+
+  test('appear in no error of a connection either', async () => {
+    const url = await tcpServer((socket) => socket.destroy())
+    const sink = httpSink({ url: `${url}/path-s3cret?q=s3cret`, headers: { authorization: 's3cret' } })
+    const error = await thrownBy(() => sink.write(batch([event(1)]), going))
+    expect(error).toMatchObject({ code: 'sink_unwritable' })
+    expect(String((error as Error).stack)).not.toContain('s3cret')
+    expect(inspect(error, { depth: 9 })).not.toContain('s3cret')
+  })
+
+  test('appear in no error of the arguments', async () => {
+    const wrong = [
+      () => httpSink({ url: 'ftp://name:s3cret@host/s3cret' }),
+      () => httpSink({ url: 's3cret' }),
+      () => httpSink({ url: 'http://host', headers: { 'x-api-key': 's3cret\n!' } }),
+    ]
+    for (const make of wrong) {
+      const error = await thrownBy(make)
+      expect(error).toMatchObject({ code: 'argument_invalid' })
+      expect(inspect(error, { depth: 9 })).not.toContain('s3cret')
+    }
+  })
+
+  test('of the address are sent as a login, unless a header says otherwise', async () => {
+    const { port, requests } = await receiver()
+    const url = `http://na%C3%AFve:p%25%40s%zz@127.0.0.1:${port}/`
+    await httpSink({ url }).write(batch([event(1)]), going)
+    await httpSink({ url, headers: { Authorization: 'Bearer t' } }).write(batch([event(1)]), going)
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual([
+      `Basic ${Buffer.from('naïve:p%@s%zz').toString('base64')}`,
+      'Bearer t',
+    ])
+  })
+})
+
+test('httpSink refuses options that make no sense', () => {
+  const url = 'http://localhost'
+  expect(() => httpSink({ url: 'file:///etc/passwd' })).toThrow(
+    'to be an http: or https: address, got one of file:',
+  )
+  expect(() => httpSink({ url, batchEvents: 0 })).toThrow('batchEvents: expected a whole number')
+  expect(() => httpSink({ url, maxBodyBytes: 0.5 })).toThrow('maxBodyBytes: expected a whole number')
+  expect(() => httpSink({ url, timeoutMs: 2 ** 31 })).toThrow('timeoutMs: expected a whole number')
+})
+
+/** Answers the first request with the first status, and so on; the last one stays. */
+function statuses(...codes: number[]): Answer {
+  return (response, index) => void response.writeHead(codes[index] ?? codes.at(-1) ?? 200).end()
+}
+
+function seqs(body: string): number[] {
+  return body
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).seq)
+}
+
+async function tcpServer(serve: (socket: Socket) => void): Promise<string> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    serve(socket)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
