@@ -69,7 +69,7 @@ describe('jsonlSink', () => {
   })
 
   test('refuses options that make no sense', () => {
-    expect(() => jsonlSink({ path: '' })).toThrow('expected `path` to be the path of a file, got ""')
+    expect(() => jsonlSink({ path: '' })).toThrow('path: expected the path of a file, got ""')
     expect(() => jsonlSink({ path: 'a', maxBytes: 0 })).toThrow('maxBytes: expected a whole number')
     expect(() => jsonlSink({ path: 'a', keep: -1 })).toThrow('keep: expected a whole number')
   })
