@@ -26,7 +26,7 @@ import { type RememberedHead, type Verification, verifyJournal } from './integri
 import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
 import { ambient } from './operate/ambient.ts'
 import { type OperateOptions, type Operation, operate } from './operate/operate.ts'
-import type { Reader, Subject } from './read/reader.ts'
+import { eventFilter, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
@@ -105,14 +105,19 @@ export class Journal implements JournalReader {
     return new HeldStream({
       redactor: this.#core.workshop.redactor,
       check: (events) => events.forEach(checkEventInput),
-      append: (events) => this.#commit(prepareRedacted, events),
+      context: () => this.#writing().context,
+      append: (events) => this.#commit(prepareRedacted, events, { source: this.#writer.source, context: {} }),
     })
   }
 
-  #commit(prepared: typeof prepare, events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+  #commit(
+    prepared: typeof prepare,
+    events: readonly EventInput[],
+    writer = this.#writing(),
+  ): Promise<readonly JournalEvent[]> {
     let append: PreparedAppend
     try {
-      append = prepared(events, this.#writing(), this.#core.workshop)
+      append = prepared(events, writer, this.#core.workshop)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -137,7 +142,7 @@ export class Journal implements JournalReader {
   async summary({ buckets, signal, ...filter }: SummaryOptions = {}): Promise<Summary> {
     const slices = wholeNumber('buckets', buckets, { min: 1, max: 10_000, fallback: 60 })
     const { key } = await this.#core.subject.end()
-    return summarize(this.#core.connection, this.id, key, slices, filter, signal)
+    return summarize(this.#core.connection, this.id, key, slices, eventFilter(filter), signal)
   }
 
   /** Shows copies of events as they are committed, from memory, best effort. */

@@ -32,9 +32,14 @@ export class Recent {
     const deque = journal === null ? this.#all : this.#byJournal.get(journal)
     const first = deque?.first
     if (deque === undefined || first === undefined) return undefined
-    const firstKey = journal === null ? first.position : first.seq
-    const skip = key + 1 - firstKey
-    return skip < 0 ? undefined : deque.slice(skip, limit)
+    const keyOf = (entry: Entry) => (journal === null ? entry.position : entry.seq)
+    const skip = key + 1 - keyOf(first)
+    if (skip < 0) return undefined
+    const found = deque.slice(skip, limit)
+    // A mirrored journal has holes: only an unbroken run is all there is.
+    const last = found.at(-1)
+    if (last === undefined) return keyOf(deque.last ?? first) <= key ? found : undefined
+    return keyOf(last) === key + found.length ? found : undefined
   }
 
   #dropOldest(): void {
@@ -58,6 +63,10 @@ class Deque {
 
   get first(): Entry | undefined {
     return this.#items[this.#head]
+  }
+
+  get last(): Entry | undefined {
+    return this.#items.at(-1)
   }
 
   push(entry: Entry): void {

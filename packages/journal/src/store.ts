@@ -28,6 +28,7 @@ import { type AddedSink, type AddSinkOptions, Sinks } from './sinks/sinks.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import { Taps } from './taps/taps.ts'
 import { Wakeup } from './wakeup.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const ownershipCheckMs = 500
 const readOnlyPollMs = 25
@@ -159,7 +160,12 @@ export class Store {
   }
 
   /** Once everything appended is committed and every sink has it. */
-  async flush({ timeoutMs = 30_000, signal }: FlushOptions = {}): Promise<void> {
+  async flush({ signal, ...options }: FlushOptions = {}): Promise<void> {
+    const timeoutMs = wholeNumber('flush.timeoutMs', options.timeoutMs, {
+      min: 1,
+      max: 0x7fff_ffff,
+      fallback: 30_000,
+    })
     const timeout = AbortSignal.timeout(timeoutMs)
     const either = signal ? AbortSignal.any([signal, timeout]) : timeout
     try {
@@ -186,11 +192,14 @@ export class Store {
     if (!this.#ended && !this.#connection.readOnly) {
       await this.flush({ timeoutMs: closeFlushMs }).catch(() => undefined)
     }
-    await this.#sinks.close()
-    await this.#trimming.settled()
-    this.#end(new VitrineError('store_closed', 'The store was closed.'))
-    await this.#committer.idle()
-    await this.#connection.close()
+    try {
+      await this.#sinks.close()
+      await this.#trimming.settled()
+    } finally {
+      this.#end(new VitrineError('store_closed', 'The store was closed.'))
+      await this.#committer.idle()
+      await this.#connection.close()
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

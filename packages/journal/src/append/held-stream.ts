@@ -1,4 +1,4 @@
-import type { EventInput, JournalEvent } from '@vitrine/protocol'
+import type { EventContext, EventInput, JournalEvent } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
 
 /** How long an event may wait for the rest of what might be a secret. */
@@ -14,6 +14,9 @@ export interface JournalStream {
 
 interface Waiting {
   readonly input: EventInput
+  /** The events of one call are committed together, or refused together. */
+  readonly call: object
+  readonly since: number
   resolve(event: JournalEvent): void
   reject(error: unknown): void
 }
@@ -21,7 +24,9 @@ interface Waiting {
 export interface HeldStreamHost {
   readonly redactor: Redactor
   check(events: readonly EventInput[]): void
-  /** Appends events whose data is already redacted. */
+  /** Whom and what an event that is appended now belongs to. */
+  context(): EventContext
+  /** Appends events whose data is already redacted and whose context is complete. */
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
 }
 
@@ -39,34 +44,52 @@ export class HeldStream implements JournalStream {
 
   async append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
     this.#host.check(events)
+    const context = this.#host.context()
+    const call = {}
+    const since = performance.now()
     const committed = events.map(
-      (input) =>
-        new Promise<JournalEvent>((resolve, reject) => this.#waiting.push({ input, resolve, reject })),
+      (event) =>
+        new Promise<JournalEvent>((resolve, reject) =>
+          this.#waiting.push({ input: { ...context, ...event }, call, since, resolve, reject }),
+        ),
     )
     const ready = []
-    let holding = false
-    for (const { data } of events) {
-      const step = this.#mask.push(data ?? {})
-      ready.push(...step.ready)
-      holding = step.holding
-    }
-    clearTimeout(this.#timer)
-    this.#timer = holding ? setTimeout(() => this.#commit(this.#mask.release()), holdMs) : undefined
-    this.#commit(ready)
+    for (const { data } of events) ready.push(...this.#mask.push(data ?? {}).ready)
+    void this.#commit(ready)
     return Promise.all(committed)
   }
 
   async end(): Promise<void> {
-    clearTimeout(this.#timer)
     await this.#commit(this.#mask.end())
   }
 
-  #commit(ready: readonly unknown[]): Promise<void> {
-    if (ready.length === 0) return Promise.resolve()
+  async #commit(ready: readonly unknown[]): Promise<void> {
     const batch = this.#waiting.splice(0, ready.length)
+    this.#watchFirst()
+    const calls = Map.groupBy(batch.entries(), ([, { call }]) => call)
+    await Promise.all(
+      [...calls.values()].map((events) =>
+        this.#send(
+          events.map(([, waiting]) => waiting),
+          events.map(([index]) => ready[index]),
+        ),
+      ),
+    )
+  }
+
+  /** The one that waits longest decides when waiting is given up. */
+  #watchFirst(): void {
+    clearTimeout(this.#timer)
+    const [first] = this.#waiting
+    if (first === undefined) return
+    const left = Math.max(0, first.since + holdMs - performance.now())
+    this.#timer = setTimeout(() => void this.#commit(this.#mask.release()), left)
+  }
+
+  #send(batch: readonly Waiting[], data: readonly unknown[]): Promise<void> {
     const events = batch.map(({ input }, index) => ({
       ...input,
-      data: ready[index] as NonNullable<EventInput['data']>,
+      data: data[index] as NonNullable<EventInput['data']>,
     }))
     return this.#host.append(events).then(
       (committed) => {

@@ -13,22 +13,21 @@ interface Offloaded {
   readonly blobs: readonly NewBlob[]
 }
 
-/** Whether a blob of this size may still be stored. */
-export type BlobRoom = (bytes: number) => boolean
+/** Whether a blob of this size may still be stored, or is stored already. */
+export type BlobRoom = (bytes: number, hash: string) => boolean
 
 /** Moves what is too large for an event into blobs, or cuts it where there is no room for one. */
 export function offloadLargeFields(data: JsonObject, hasRoom: BlobRoom): Offloaded {
   const blobs: NewBlob[] = []
   const store = (text: string, mediaType: string): JsonValue => {
-    const bytes = Buffer.from(text)
-    if (!hasRoom(bytes.byteLength)) return cut(text)
-    const blob = toBlob(bytes, mediaType)
+    const blob = toBlob(Buffer.from(text), mediaType)
+    if (!hasRoom(blob.bytes.byteLength, blob.hash)) return cut(text)
     blobs.push(blob)
     return refTo(blob)
   }
   const offload = (value: JsonValue | undefined): JsonValue | undefined => {
     if (typeof value === 'string') {
-      return value.length > maxFieldBytes ? store(value, 'text/plain; charset=utf-8') : value
+      return isTooLarge(value) ? store(value, 'text/plain; charset=utf-8') : value
     }
     if (Array.isArray(value)) return value.map((inner: JsonValue) => offload(inner) ?? null)
     if (typeof value === 'object' && value !== null) return mapFields(value as JsonObject, offload)
@@ -38,7 +37,7 @@ export function offloadLargeFields(data: JsonObject, hasRoom: BlobRoom): Offload
   if (JSON.stringify(result).length > maxEventBytes) {
     result = mapFields(result, (field) => {
       const json = JSON.stringify(field)
-      return json.length > maxFieldBytes ? store(json, 'application/json') : field
+      return isTooLarge(json) ? store(json, 'application/json') : field
     })
   }
   const size = JSON.stringify(result).length
@@ -49,6 +48,11 @@ export function offloadLargeFields(data: JsonObject, hasRoom: BlobRoom): Offload
     )
   }
   return { data: result, blobs }
+}
+
+/** Counted in bytes, of which a letter has three at most. */
+export function isTooLarge(text: string): boolean {
+  return text.length * 3 > maxFieldBytes && Buffer.byteLength(text) > maxFieldBytes
 }
 
 export function toBlob(bytes: Uint8Array, mediaType: string | null): NewBlob {
@@ -68,7 +72,13 @@ export function blobReferences(dataJson: string): readonly string[] {
 function cut(text: string): string {
   const kept = maxFieldBytes / 4
   const omitted = text.length - 2 * kept
-  return `${text.slice(0, kept)}…[${omitted} characters left out: no room for blobs]…${text.slice(-kept)}`
+  const [head, tail] = [text.slice(0, kept), text.slice(-kept)].map(withoutHalves)
+  return `${head}…[${omitted} characters left out: no room for blobs]…${tail}`
+}
+
+/** A cut may go through a character of two units. */
+function withoutHalves(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }
 
 function mapFields(

@@ -12,7 +12,7 @@ import type { PolicyRules } from '../policy/policy.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
 import { type Draft, encode } from './encode.ts'
-import { type BlobRoom, blobReferences, maxFieldBytes, offloadLargeFields } from './large-fields.ts'
+import { type BlobRoom, blobReferences, isTooLarge, offloadLargeFields } from './large-fields.ts'
 import type { BlobReference, Placement, Wish } from './plan.ts'
 
 /** What a journal handle adds to every event it writes. */
@@ -66,7 +66,7 @@ export class PreparedAppend implements Wish {
   add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: Workshop): void {
     let data = applyPolicy(input.type, redacted, workshop.policy)
     let dataJson = JSON.stringify(data)
-    if (dataJson.length > maxFieldBytes) {
+    if (isTooLarge(dataJson)) {
       const offloaded = offloadLargeFields(data, workshop.hasRoomForBlob)
       data = offloaded.data
       dataJson = JSON.stringify(data)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
 
 /** Where a reader is: in one journal by `seq`, or in the whole store by commit position. */
@@ -16,12 +17,20 @@ export function encodeCursor(place: Place): string {
     place.scope === 'journal'
       ? ['j', place.incarnation, place.seq.toString(36), place.journal]
       : ['s', place.store, place.position.toString(36)]
-  return Buffer.from(parts.join('.')).toString('base64url')
+  const text = parts.join('.')
+  return Buffer.from(text + checksum(text)).toString('base64url')
+}
+
+const checksumLength = 6
+
+/** Against slips, not against malice: a cursor that was cut or changed is refused instead of leading elsewhere. */
+function checksum(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, checksumLength)
 }
 
 export function decodeCursor(cursor: string): Place {
   if (typeof cursor === 'string' && /^[A-Za-z0-9_-]{1,512}$/.test(cursor)) {
-    const text = Buffer.from(cursor, 'base64url').toString('utf8')
+    const text = Buffer.from(cursor, 'base64url').toString('utf8').slice(0, -checksumLength)
     const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)
     if (journal) {
       const [, incarnation = '', seq = '', id = ''] = journal

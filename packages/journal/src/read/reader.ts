@@ -18,6 +18,7 @@ import { Tail, type TailSource } from './tail.ts'
 
 const pageItems = 1_000
 const maxPageItems = 10_000
+const maxTextLength = 5_000
 
 /** What is read: one journal by `seq`, or the whole store by commit position. */
 export interface Subject {
@@ -65,7 +66,11 @@ export class Reader {
       signal,
     })
     const cursorOf = this.#holeCursor(subject)
-    return { events: found.map((one) => toItem(one, cursorOf)), cursor: subject.cursor(scanned), end }
+    return {
+      events: found.map((one) => toItem(one, cursorOf)),
+      cursor: subject.cursor(Math.min(scanned, newest)),
+      end,
+    }
   }
 
   /** The keys that `after`, `before` and `at` leave: above the first, up to and with the second. */
@@ -174,9 +179,16 @@ function startKey(subject: Subject, after: string | undefined): number | (() => 
   return () => subject.key(after)
 }
 
-function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
+/** A filter with nothing but what filters, or an error that says what is wrong with it. */
+export function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
   if (types !== undefined && !(Array.isArray(types) && types.every((type) => typeof type === 'string'))) {
     throw new VitrineError('argument_invalid', "types: expected a list of types, such as ['file.*'].")
+  }
+  if (text !== undefined && !(typeof text === 'string' && text.length <= maxTextLength)) {
+    throw new VitrineError(
+      'argument_invalid',
+      `text: expected a text of at most ${maxTextLength} characters.`,
+    )
   }
   return {
     ...(types !== undefined && { types }),

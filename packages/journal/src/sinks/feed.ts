@@ -96,7 +96,7 @@ export class SinkFeed {
     const patience = setTimeout(() => this.#writing.abort(), lastWriteMs)
     await Promise.race([this.#loop, aborted(this.#writing.signal)])
     clearTimeout(patience)
-    await this.#sink.close?.()
+    await patiently(this.#sink.close?.())
   }
 
   async #run(): Promise<void> {
@@ -198,6 +198,13 @@ export class SinkFeed {
     const data = applyPolicy(item.type, item.data, rules)
     return [data === item.data ? item : Object.freeze({ ...item, data })]
   }
+}
+
+/** Waits for something, but not for ever. */
+async function patiently(promise: Promise<void> | undefined): Promise<void> {
+  const over = new AbortController()
+  const enough = sleep(lastWriteMs, undefined, { signal: over.signal }).catch(() => undefined)
+  await Promise.race([promise, enough]).finally(() => over.abort())
 }
 
 /** A sink that ignores its signal is left behind. */

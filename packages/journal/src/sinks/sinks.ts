@@ -1,5 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 import { type PayloadPolicy, sinkRules } from '../policy/policy.ts'
+import { eventFilter } from '../read/reader.ts'
 import { type FeedSource, SinkFeed, type SinkState } from './feed.ts'
 import type { Sink } from './sink.ts'
 
@@ -40,13 +41,11 @@ export class Sinks {
       throw new VitrineError('sink_exists', `There is already a sink "${name}".`)
     this.#joining.add(name)
     try {
-      const position = await this.#startOf(name, options.from)
-      const filter = options.types ? { types: options.types } : {}
-      const feed = new SinkFeed(this.#source, name, sink, {
-        position,
-        filter,
-        rules: options.policy && sinkRules(options.policy),
-      })
+      const { types, policy, from } = options
+      const filter = eventFilter(types === undefined ? {} : { types })
+      const rules = policy && sinkRules(policy)
+      const position = await this.#startOf(name, from)
+      const feed = new SinkFeed(this.#source, name, sink, { position, filter, rules })
       this.#feeds.set(name, feed)
       return this.#added(feed)
     } finally {
@@ -82,6 +81,9 @@ export class Sinks {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#feeds.values()].map((feed) => feed.close()))
+    const closing = [...this.#feeds.values()].map((feed) => feed.close())
+    // All of them come to their end before the first failure is told.
+    await Promise.allSettled(closing)
+    await Promise.all(closing)
   }
 }

@@ -160,7 +160,8 @@ class MemoryConnection implements StoreConnection {
   }
 
   #store({ hash, mediaType, bytes }: NewBlob): void {
-    this.#contents.blobs.set(hash, { hash, mediaType, bytes: bytes.slice(), storedAt: Date.now() })
+    const known = this.#contents.blobs.get(hash)
+    this.#contents.blobs.set(hash, { hash, mediaType, bytes: bytes.slice(), ...known, storedAt: Date.now() })
   }
 
   async blob(hash: string): Promise<BlobInfo | undefined> {

@@ -46,6 +46,14 @@ export function isVitrineError(error: unknown): error is VitrineError {
 /** Any thrown value as a `VitrineError`; what is not one becomes the cause of an `internal`. */
 export function toVitrineError(error: unknown, code: ErrorCode = 'internal'): VitrineError {
   if (isVitrineError(error)) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : textOf(error)
   return new VitrineError(code, message, { cause: error })
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown)
+  } catch {
+    return 'Something without a text was thrown.'
+  }
 }

@@ -1,40 +1,49 @@
 import type * as z from 'zod/mini'
 import { VitrineError } from '../errors/vitrine-error.ts'
-import { eventCatalogue, isDesktopEventType, isEventType } from './catalogue.ts'
+import { type EventType, eventCatalogue, isDesktopEventType } from './catalogue.ts'
 import { type EventInput, eventEnvelope, type JournalEvent } from './envelope.ts'
 
-const contextFields = ['actor', 'sandbox', 'session', 'run', 'turn', 'operation'] as const
+// A map is looked up quicker than an object of this size, and this is done for every event.
+const schemas = new Map<string, (typeof eventCatalogue)[EventType]>(Object.entries(eventCatalogue))
 
 /** Refuses an event of ours that is malformed, with the field's path and what was expected there. */
 export function checkEventInput(input: EventInput, index = 0): void {
-  const at = `events[${index}]`
-  if (typeof input !== 'object' || input === null) {
-    throw invalid(at, 'an object with type and data', input)
-  }
-  if (typeof input.type !== 'string') throw invalid(`${at}.type`, 'a text', input.type)
-  for (const field of contextFields) {
-    const value = input[field]
-    if (value !== undefined && (typeof value !== 'string' || value === '')) {
-      throw invalid(`${at}.${field}`, 'a text that is not empty', value)
-    }
-  }
-  checkTrace(`${at}.trace`, input.trace)
-  if (!isEventType(input.type) && !isDesktopEventType(input.type)) throw unknownType(at, input.type)
+  if (typeof input !== 'object' || input === null)
+    throw invalid(at(index), 'an object with type and data', input)
+  if (typeof input.type !== 'string') throw invalid(at(index, 'type'), 'a text', input.type)
+  const { actor, sandbox, session, run, turn, operation, trace } = input
+  if (actor !== undefined) checkWord(actor, index, 'actor')
+  if (sandbox !== undefined) checkWord(sandbox, index, 'sandbox')
+  if (session !== undefined) checkWord(session, index, 'session')
+  if (run !== undefined) checkWord(run, index, 'run')
+  if (turn !== undefined) checkWord(turn, index, 'turn')
+  if (operation !== undefined) checkWord(operation, index, 'operation')
+  if (trace !== undefined) checkTrace(at(index, 'trace'), trace)
+  const schema = schemas.get(input.type)
+  if (schema === undefined && !isDesktopEventType(input.type))
+    throw unknownType(at(index, 'type'), input.type)
   const data: unknown = input.data ?? {}
-  if (!isFields(data)) throw invalid(`${at}.data`, 'a plain object', data)
-  if (!isEventType(input.type)) return
-  const checked = eventCatalogue[input.type].safeParse(data)
-  if (!checked.success) {
+  if (!isFields(data)) throw invalid(at(index, 'data'), 'a plain object', data)
+  const checked = schema?.safeParse(data)
+  if (checked?.success === false) {
     const issue = checked.error.issues[0]
-    throw invalid(issuePath(`${at}.data`, issue), expectation(issue), input.data, issue)
+    throw invalid(issuePath(at(index, 'data'), issue), expectation(issue), input.data, issue)
   }
+}
+
+function at(index: number, field?: string): string {
+  return field === undefined ? `events[${index}]` : `events[${index}].${field}`
+}
+
+function checkWord(value: unknown, index: number, field: string): void {
+  if (typeof value !== 'string' || value === '')
+    throw invalid(at(index, field), 'a text that is not empty', value)
 }
 
 const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }
 
 /** Ids only, in the form that spans have: nothing else could be joined, and nothing else may pass unredacted. */
 function checkTrace(path: string, trace: unknown): void {
-  if (trace === undefined) return
   if (!isFields(trace)) throw invalid(path, 'an object with traceId and spanId', trace)
   for (const [field, form] of Object.entries(traceForm)) {
     const id: unknown = Reflect.get(trace, field)
@@ -48,15 +57,15 @@ function isFields(value: unknown): value is object {
   return (
     typeof value === 'object' &&
     value !== null &&
-    Object.prototype.toString.call(value) === '[object Object]' &&
+    (Object.getPrototypeOf(value) === Object.prototype ||
+      Object.prototype.toString.call(value) === '[object Object]') &&
     typeof Reflect.get(value, 'toJSON') !== 'function'
   )
 }
 
 const shownType = 64
 
-function unknownType(at: string, type: string): VitrineError {
-  const path = `${at}.type`
+function unknownType(path: string, type: string): VitrineError {
   const got = type.length > shownType ? `${type.slice(0, shownType)}…` : type
   return new VitrineError('event_type_unknown', `${path}: expected an event type of Vitrine, got "${got}".`, {
     details: { path, expected: 'an event type of Vitrine', got },
@@ -64,8 +73,8 @@ function unknownType(at: string, type: string): VitrineError {
 }
 
 /**
- * Takes an event that came over the wire. The envelope must hold; `data` of a type this version
- * does not know passes through untouched.
+ * Takes an event that came over the wire. The envelope must hold; its `data` passes through untouched, since its
+ * writer has checked it, and a newer one may know more than we do.
  */
 export function parseEvent(value: unknown): JournalEvent {
   const parsed = eventEnvelope.safeParse(value)

@@ -80,7 +80,7 @@ export type EventInput = EventContext & {
 
 const text = z.string().check(z.minLength(1))
 
-/** The envelope on the wire. `data` is checked by the catalogue where its type is known. */
+/** The envelope on the wire. What is in `data` was checked by whoever wrote it. */
 export const eventEnvelope = z.looseObject({
   journal: text,
   seq: z.int().check(z.gte(1)),

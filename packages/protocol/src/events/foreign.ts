@@ -20,7 +20,7 @@ export interface PlacedForeignEvent extends ForeignEvent {
  * await journal.append([foreignEvent({ type: 'message.delta', data: { text: 'hi' } })])
  */
 export function foreignEvent(raw: unknown): EventInput {
-  const { type, data, id } = fieldsOf(raw)
+  const { type, data, id } = readableFieldsOf(raw)
   return { type: 'foreign.event', data: { type, data: data ?? null, ...(id !== undefined && { id }) } }
 }
 
@@ -34,6 +34,15 @@ export function unwrapForeignEvent(item: JournalItem): PlacedForeignEvent | unde
     ...(typeof id === 'string' && { id }),
     seq: item.seq,
     time: item.time,
+  }
+}
+
+/** What cannot even be looked at is kept whole: the journal writes down what it can of it. */
+function readableFieldsOf(raw: unknown): { type: string; data: unknown; id?: string } {
+  try {
+    return fieldsOf(raw)
+  } catch {
+    return { type: 'unknown', data: raw }
   }
 }
 

@@ -294,7 +294,7 @@ export class SqliteConnection implements StoreConnection {
       const mine = this.#readEpoch() === this.epoch
       // A takeover may have gone ahead of a predecessor that still held the lock.
       if (mine) this.#lock?.settle()
-      else this.#fenced = true
+      else this.#letGo()
       return mine
     })
   }
@@ -339,7 +339,7 @@ export class SqliteConnection implements StoreConnection {
     try {
       await patiently(() => this.#statements.of('BEGIN IMMEDIATE').run())
       if (this.#readEpoch() !== this.epoch) {
-        this.#fenced = true
+        this.#letGo()
         throw this.#fencedError()
       }
       body()
@@ -369,6 +369,12 @@ export class SqliteConnection implements StoreConnection {
   /** A host that was fenced off and has closed its file is told of the cause, not of the closed file. */
   #error(error: unknown): VitrineError {
     return this.#fenced && !this.#db.isOpen ? this.#fencedError() : storeError(error, this.#path)
+  }
+
+  /** Who took over waits for it. */
+  #letGo(): void {
+    this.#fenced = true
+    this.#lock?.release()
   }
 
   #fencedError(): VitrineError {

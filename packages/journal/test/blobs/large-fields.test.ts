@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { stopClock } from '../read/clock.ts'
+import { log, openMemory, stores } from '../read/open.ts'
+import { thrownBy } from '../read/until.ts'
+import { contentOf, hashOf } from './content.ts'
+
+const kib = 1024
+/** Short enough to be read when a test fails. */
+function shown(value: unknown): unknown {
+  return typeof value === 'string' ? `a text of ${value.length}: ${value.slice(0, 10)}…` : value
+}
+
+const text = (length: number, letter = 'x') => letter.repeat(length)
+
+describe.each(stores)('a field that is too large for its event, in a %s store', (_kind, openStore) => {
+  it('becomes a blob, and the event refers to it', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    const message = text(64 * kib + 1)
+    const [event] = await record.append([log(message)])
+    expect(event?.data).toEqual({
+      level: 'info',
+      message: { blob: hashOf(message), bytes: message.length, mediaType: 'text/plain; charset=utf-8' },
+    })
+    expect(String(await contentOf(await store.getBlob(hashOf(message))))).toBe(message)
+    expect(await record.verify()).toMatchObject({ ok: true })
+  })
+
+  it('stays where it is at 64 KiB', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    const message = text(64 * kib)
+    const [event] = await record.append([log(message)])
+    expect(event?.data.message).toBe(message)
+  })
+
+  it('is found deep inside', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    const large = text(70 * kib)
+    const data = { direction: 'in', message: { params: [{ prompt: large }, 'short'], id: 1 } }
+    const [event] = await record.append([{ type: 'agent.message', data }])
+    expect(event?.data.message).toEqual({
+      id: 1,
+      params: [{ prompt: expect.objectContaining({ blob: hashOf(large), bytes: large.length }) }, 'short'],
+    })
+  })
+
+  it('is freed with its event', async () => {
+    const clock = stopClock()
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    await record.append([log(text(70 * kib)), log('newest')])
+    clock.advance(1_000)
+    await store.sweepBlobs({ graceMs: 0 })
+    await store.getBlob(hashOf(text(70 * kib)))
+    await record.trim({ events: 1 })
+    await store.sweepBlobs({ graceMs: 0 })
+    expect(await thrownBy(() => store.getBlob(hashOf(text(70 * kib))))).toMatchObject({
+      code: 'blob_not_found',
+    })
+  })
+
+  it('has its secrets masked before it becomes a blob', async () => {
+    const store = await openStore()
+    store.addSecret('TOKEN', 'hunter2-planted')
+    const record = await store.journal('sbx_a')
+    const [event] = await record.append([log(`${text(70 * kib)} hunter2-planted`)])
+    const stored = `${text(70 * kib)} [redacted:TOKEN]`
+    expect(event?.data.message).toMatchObject({ blob: hashOf(stored) })
+  })
+})
+
+describe('the size of a field', () => {
+  it('is counted in bytes, not in letters', async () => {
+    const record = await (await openMemory()).journal('sbx_a')
+    const message = text(30 * kib, '€')
+    const [event] = await record.append([log(message)])
+    expect(shown(event?.data.message)).toMatchObject({ blob: hashOf(message), bytes: 90 * kib })
+  })
+
+  it('of many that are small is what the whole event may have: the largest leave it', async () => {
+    const store = await openMemory()
+    const record = await store.journal('sbx_a')
+    const list = Array.from({ length: 100 }, () => text(20 * kib))
+    const [event] = await record.append([
+      { type: 'log.message', data: { level: 'info', message: 'm', list } },
+    ])
+    expect(event?.data).toMatchObject({
+      message: 'm',
+      list: { blob: hashOf(JSON.stringify(list)), mediaType: 'application/json' },
+    })
+  })
+
+  it('of an event that is too large even so is refused, and nothing of its batch is written', async () => {
+    const record = await (await openMemory()).journal('sbx_a')
+    const fields = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, text(60 * kib)]))
+    const data = { level: 'info', message: 'm', ...fields }
+    const error = await thrownBy(() => record.append([log('fine'), { type: 'log.message', data }]))
+    expect(error).toMatchObject({ code: 'event_invalid', message: expect.stringContaining('1048576') })
+    expect(record.head.seq).toBe(0)
+  })
+})
+
+describe('a large field for which there is no room', () => {
+  it('is cut, and says so', async () => {
+    const store = await openMemory({ blobs: { maxTotalBytes: 100 * kib } })
+    const record = await store.journal('sbx_a')
+    const message = `HEAD${text(70 * kib, 'b')}TAIL`
+    const [fits, cut] = await record.append([log(text(70 * kib, 'a')), log(message)])
+    expect(fits?.data.message).toMatchObject({ bytes: 70 * kib })
+    expect(cut?.data.message).toMatch(/^HEADb+…\[\d+ characters left out: no room for blobs\]…b+TAIL$/)
+    expect(String(cut?.data.message).length).toBeLessThan(64 * kib)
+    expect(await thrownBy(() => store.getBlob(hashOf(message)))).toMatchObject({ code: 'blob_not_found' })
+  })
+
+  it('is cut too when it alone is larger than a blob may be', async () => {
+    const record = await (await openMemory({ blobs: { maxBytes: 65 * kib } })).journal('sbx_a')
+    const [event] = await record.append([log(text(70 * kib))])
+    expect(event?.data.message).toMatch(/no room for blobs/)
+  })
+
+  it('is cut between characters', async () => {
+    const record = await (await openMemory({ blobs: { maxTotalBytes: 0 } })).journal('sbx_a')
+    const [event] = await record.append([log(`!${text(70 * kib, '🙂')}`)])
+    expect(String(event?.data.message).isWellFormed()).toBe(true)
+  })
+
+  it('does not take the room twice for the same content', async () => {
+    const store = await openMemory({ blobs: { maxTotalBytes: 100 * kib } })
+    const record = await store.journal('sbx_a')
+    const message = text(70 * kib)
+    for (let count = 0; count < 3; count += 1) {
+      const [event] = await record.append([log(message)])
+      expect(shown(event?.data.message)).toMatchObject({ blob: hashOf(message) })
+    }
+  })
+})

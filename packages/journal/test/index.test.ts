@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import * as journal from '../src/index.ts'
+
+it('exports these values and no others', () => {
+  expect(Object.keys(journal).sort()).toEqual([
+    'Entry',
+    'callbackSink',
+    'httpSink',
+    'jsonlSink',
+    'memoryStore',
+    'openStore',
+    'otlpSink',
+    'sqliteStore',
+    'workspaceJsonlSink',
+  ])
+})
+
+it('exports these types and no others', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const lists = [...text.matchAll(/export (type )?\{([^}]*)\}/g)]
+  const names = lists.flatMap(([, isType, list = '']) =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && (isType || name.startsWith('type ')))
+      .map((name) => name.replace(/^type /, '')),
+  )
+  expect(names.sort()).toEqual([
+    'AddSinkOptions',
+    'AddedSink',
+    'BlobContent',
+    'BlobInfo',
+    'BlobLimits',
+    'CommitBatch',
+    'ConnectOptions',
+    'ExportedItem',
+    'FinishData',
+    'FlushOptions',
+    'Gate',
+    'GateAnswer',
+    'GateOptions',
+    'Health',
+    'Hole',
+    'HttpSinkOptions',
+    'Journal',
+    'JournalHead',
+    'JournalStream',
+    'JsonlSinkOptions',
+    'NewBlob',
+    'OpenStoreOptions',
+    'OperateOptions',
+    'Operation',
+    'OtlpPartial',
+    'OtlpSinkOptions',
+    'PayloadPolicy',
+    'PrivateWriter',
+    'RememberedHead',
+    'Removal',
+    'RetentionLimits',
+    'ScanRange',
+    'Sink',
+    'SinkBatch',
+    'SinkState',
+    'SinkWriteOptions',
+    'SqliteStoreOptions',
+    'Store',
+    'StoreConnection',
+    'StoreDriver',
+    'StoredBlob',
+    'Tap',
+    'TapOptions',
+    'Untap',
+    'Verification',
+    'WorkKey',
+    'WorkspaceJsonlSink',
+    'WorkspaceJsonlSinkOptions',
+    'WriterOptions',
+  ])
+})
+
+it('has an index that is a list of exports and nothing else', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const rest = text
+    .replace(/\/\*\*.*?\*\//gs, '')
+    .replace(/export (type )?\{[^}]*\} from '\.\/[\w./-]+\.ts'\n/g, '')
+  expect(rest.trim()).toBe('')
+})

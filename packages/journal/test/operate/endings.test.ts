@@ -1,0 +1,282 @@
+import { runInNewContext } from 'node:vm'
+import { VitrineError } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { openMemory } from '../read/open.ts'
+import { thrownBy } from '../read/until.ts'
+import { onlyOperation, operationsOf } from './operations.ts'
+
+async function journal() {
+  return (await openMemory()).journal('sbx_a')
+}
+
+/** Runs one operation that throws and gives its end. */
+async function endOf(thrown: unknown, signal?: AbortSignal) {
+  const record = await journal()
+  const caught = await thrownBy(() =>
+    record.operate(
+      'exec',
+      {},
+      () => {
+        throw thrown
+      },
+      signal ? { signal } : {},
+    ),
+  )
+  expect(caught).toBe(thrown)
+  const { started, finished } = await onlyOperation(record)
+  expect(finished.operation).toBe(started.operation)
+  expect(finished.data.op).toBe('exec')
+  expect(finished.data.durationMs).toBeGreaterThanOrEqual(0)
+  return finished.data
+}
+
+describe('an operation that returns', () => {
+  it('has started and finished exactly once, with what it was asked', async () => {
+    const record = await journal()
+    const result = await record.operate('read', { path: 'a.txt', user: 'ada' }, async () => 'content')
+    expect(result).toBe('content')
+    const { started, finished } = await onlyOperation(record)
+    expect(started.data).toEqual({ op: 'read', path: 'a.txt', user: 'ada' })
+    expect(finished.data).toEqual({ op: 'read', outcome: 'ok', ok: true, durationMs: expect.any(Number) })
+    expect(started.seq).toBe(1)
+    expect(finished.seq).toBe(2)
+  })
+
+  it('may return without a promise', async () => {
+    const record = await journal()
+    expect(await record.operate('running', {}, () => true)).toBe(true)
+    expect((await onlyOperation(record)).finished.data.outcome).toBe('ok')
+  })
+
+  it('says what the result tells about its end', async () => {
+    const record = await journal()
+    await record.operate('write', {}, async () => 12, { finish: (bytes) => ({ bytes }) })
+    expect((await onlyOperation(record)).finished.data).toMatchObject({ ok: true, bytes: 12 })
+  })
+
+  it.each([
+    ['an exit code of 3', { exitCode: 3 }, 'failed'],
+    ['a signal', { exitCode: null, signal: 'SIGKILL' }, 'failed'],
+    ['a signal beside an exit code of 0', { exitCode: 0, signal: 'SIGTERM' }, 'failed'],
+    ['an outcome of its own', { exitCode: null, outcome: 'timeout' }, 'timeout'],
+    ['an exit code that nobody observed', { exitCode: null, signal: null }, 'interrupted'],
+    ['an exit code of 0', { exitCode: 0, signal: null }, 'ok'],
+  ] as const)('with %s does not throw, and ends as the record says', async (_what, facts, outcome) => {
+    const record = await journal()
+    const result = await record.operate('exec', {}, async () => facts, { finish: (data) => data })
+    expect(result).toBe(facts)
+    const { finished } = await onlyOperation(record)
+    expect(finished.data).toMatchObject({ ...facts, outcome, ok: outcome === 'ok' })
+  })
+
+  it('cannot say of itself that it is fine when it is not', async () => {
+    const record = await journal()
+    await record.operate('exec', {}, () => 1, { finish: (exitCode) => ({ exitCode, ok: true, op: 'other' }) })
+    expect((await onlyOperation(record)).finished.data).toMatchObject({ op: 'exec', ok: false })
+  })
+})
+
+describe('an operation that throws', () => {
+  it('gives the error to its caller and has failed with its type, code and text', async () => {
+    const error = Object.assign(new TypeError('not a file'), { code: 'EISDIR' })
+    expect(await endOf(error)).toMatchObject({
+      outcome: 'failed',
+      ok: false,
+      errorType: 'TypeError',
+      errorCode: 'EISDIR',
+      errorMessage: 'not a file',
+      retryable: 'unknown',
+    })
+  })
+
+  it.each([
+    ['a text', 'just words', 'string', 'just words'],
+    ['nothing', undefined, 'undefined', 'undefined'],
+    ['null', null, 'object', 'null'],
+    ['a number', 7, 'number', '7'],
+    ['a symbol', Symbol('stop'), 'symbol', 'Symbol(stop)'],
+    ['an object', { message: 'from elsewhere' }, 'object', 'from elsewhere'],
+    ['an object without a prototype', Object.create(null), 'object', 'something without a text was thrown'],
+    ['an error of another realm', runInNewContext('new RangeError("far away")'), 'RangeError', 'far away'],
+    ['an error whose name is no text', Object.assign(new Error('odd'), { name: 5 }), 'object', 'odd'],
+    [
+      'an error that cannot be read',
+      new Proxy(new Error('x'), {
+        get: (_error, field) => {
+          // A promise asks for it.
+          if (field === 'then') return undefined
+          throw new Error('no')
+        },
+      }),
+      'object',
+      'something without a text was thrown',
+    ],
+  ])('%s ends once even so', async (_what, thrown, errorType, errorMessage) => {
+    expect(await endOf(thrown)).toMatchObject({ outcome: 'failed', ok: false, errorType, errorMessage })
+  })
+
+  it.each([
+    ['not_found', 'failed', false],
+    ['store_busy', 'failed', true],
+    ['timeout', 'timeout', 'unknown'],
+    ['cancelled', 'cancelled', 'unknown'],
+    ['interrupted', 'interrupted', 'unknown'],
+  ] as const)('a VitrineError %s has %s, with its code', async (code, outcome, retryable) => {
+    expect(await endOf(new VitrineError(code, 'why'))).toMatchObject({
+      outcome,
+      ok: false,
+      errorType: 'VitrineError',
+      errorCode: code,
+      errorMessage: 'why',
+      retryable,
+    })
+  })
+
+  it.each([
+    ['a TimeoutError', new DOMException('too slow', 'TimeoutError'), 'timeout'],
+    ['an AbortError', new DOMException('stopped', 'AbortError'), 'cancelled'],
+  ])('%s has the outcome %s', async (_what, thrown, outcome) => {
+    expect(await endOf(thrown)).toMatchObject({ outcome, errorCode: outcome, retryable: 'unknown' })
+  })
+
+  it('before it could return a promise has failed like any other', async () => {
+    const record = await journal()
+    const error = new Error('at once')
+    expect(
+      await thrownBy(() =>
+        record.operate('exec', {}, (): Promise<void> => {
+          throw error
+        }),
+      ),
+    ).toBe(error)
+    expect((await onlyOperation(record)).finished.data.outcome).toBe('failed')
+  })
+
+  it('has failed too when its account of the end throws', async () => {
+    const record = await journal()
+    const error = new Error('no account')
+    const finish = () => {
+      throw error
+    }
+    expect(await thrownBy(() => record.operate('exec', {}, () => 1, { finish }))).toBe(error)
+    expect((await onlyOperation(record)).finished.data).toMatchObject({ errorMessage: 'no account' })
+  })
+})
+
+describe('an operation whose account of its end is malformed', () => {
+  it.each([
+    ['a negative count', { bytes: -1 }],
+    ['an outcome that is none', { outcome: 'splendid' as never }],
+    ['output that is no text', { stdout: 5 }],
+    [
+      'more than an event may hold',
+      Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}`, 'x'.repeat(60_000)])),
+    ],
+  ])('by %s ends as failed, once, and the caller is told', async (_what, facts) => {
+    const record = await journal()
+    const error = await thrownBy(() => record.operate('exec', {}, () => 1, { finish: () => facts }))
+    expect(error).toMatchObject({ code: 'event_invalid' })
+    const { finished } = await onlyOperation(record)
+    expect(finished.data).toMatchObject({ outcome: 'failed', ok: false, errorCode: 'event_invalid' })
+  })
+})
+
+describe('an operation that is cancelled', () => {
+  it('before it begins never runs, and the record has both ends', async () => {
+    const record = await journal()
+    let ran = false
+    const reason = new Error('not now')
+    const error = await thrownBy(() =>
+      record.operate('exec', {}, () => (ran = true), { signal: AbortSignal.abort(reason) }),
+    )
+    expect(error).toBe(reason)
+    expect(ran).toBe(false)
+    expect((await onlyOperation(record)).finished.data).toMatchObject({
+      outcome: 'cancelled',
+      ok: false,
+      errorCode: 'cancelled',
+      errorMessage: 'not now',
+    })
+  })
+
+  it('while it runs ends as cancelled with the reason, also when the reason is no error', async () => {
+    const record = await journal()
+    const controller = new AbortController()
+    const call = record.operate(
+      'exec',
+      {},
+      () =>
+        new Promise((_resolve, reject) => {
+          controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
+          controller.abort('enough')
+        }),
+      { signal: controller.signal },
+    )
+    expect(await thrownBy(() => call)).toBe('enough')
+    expect((await onlyOperation(record)).finished.data).toMatchObject({
+      outcome: 'cancelled',
+      errorType: 'string',
+      errorMessage: 'enough',
+    })
+  })
+
+  it('by a time limit ends as timeout', async () => {
+    const record = await journal()
+    const signal = AbortSignal.timeout(5)
+    await thrownBy(() =>
+      record.operate(
+        'exec',
+        {},
+        () =>
+          new Promise((_resolve, reject) => {
+            const keepAlive = setTimeout(() => undefined, 30_000)
+            signal.addEventListener('abort', () => {
+              clearTimeout(keepAlive)
+              reject(signal.reason)
+            })
+          }),
+        { signal },
+      ),
+    )
+    expect((await onlyOperation(record)).finished.data).toMatchObject({
+      outcome: 'timeout',
+      errorType: 'TimeoutError',
+    })
+  })
+
+  it('too late has ended well', async () => {
+    const record = await journal()
+    const controller = new AbortController()
+    const result = await record.operate(
+      'exec',
+      {},
+      () => {
+        controller.abort()
+        return 'done'
+      },
+      { signal: controller.signal },
+    )
+    expect(result).toBe('done')
+    expect((await onlyOperation(record)).finished.data.outcome).toBe('ok')
+  })
+})
+
+describe('many operations at once', () => {
+  it('have each one start and one end, whatever becomes of them', async () => {
+    const record = await journal()
+    const calls = Array.from({ length: 60 }, (_, index) =>
+      record.operate(`op_${index}`, {}, async () => {
+        await new Promise(setImmediate)
+        if (index % 3 === 0) throw new Error('every third')
+        return index
+      }),
+    )
+    const results = await Promise.allSettled(calls)
+    const operations = await operationsOf(record)
+    expect(operations.size).toBe(60)
+    for (const [index, { status }] of results.entries()) {
+      const { finished } = operations.get(`op_${index}`)!
+      expect(finished.data.ok).toBe(status === 'fulfilled')
+    }
+  })
+})

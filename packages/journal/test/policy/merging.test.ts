@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { defaultPolicy, type PayloadPolicy, policyRules, sinkRules } from '../../src/policy/policy.ts'
+import { onlyOperation, operationsOf } from '../operate/operations.ts'
+import { openMemory } from '../read/open.ts'
+import { thrownBy } from '../read/until.ts'
+
+describe('a policy', () => {
+  it('is the default where nothing is set', () => {
+    expect(policyRules()).toEqual({ base: defaultPolicy, byOp: {} })
+    expect(policyRules({}, { exec: {} })).toEqual({ base: defaultPolicy, byOp: { exec: defaultPolicy } })
+  })
+
+  it('goes from the default over the base to the operation, and only what is set overrides', () => {
+    const { base, byOp } = policyRules(
+      { output: false, maxOutputBytes: 100, env: true },
+      { exec: { output: true }, read: { maxOutputBytes: 5, paths: false } },
+    )
+    expect(base).toEqual({ ...defaultPolicy, output: false, maxOutputBytes: 100, env: true })
+    expect(byOp.exec).toEqual({ ...base, output: true })
+    expect(byOp.read).toEqual({ ...base, maxOutputBytes: 5, paths: false })
+  })
+
+  it('does not take an explicit undefined for something that is set', () => {
+    // As it comes from JavaScript, or from options that were spread.
+    const unset = { output: undefined, maxOutputBytes: undefined, env: undefined } as unknown as PayloadPolicy
+    const { base, byOp } = policyRules({ output: false, maxOutputBytes: 9, env: false }, { exec: unset })
+    expect(byOp.exec).toEqual(base)
+    expect(policyRules(unset).base).toEqual(defaultPolicy)
+    expect(sinkRules(unset).base).toEqual(sinkRules().base)
+  })
+
+  it('keeps 0 and false, which are set', () => {
+    const { base } = policyRules({ maxOutputBytes: 0, maxTextBytes: 0, argv: false, errorText: false })
+    expect(base).toMatchObject({ maxOutputBytes: 0, maxTextBytes: 0, argv: false, errorText: false })
+  })
+
+  it('keeps names of variables without their values unless told otherwise', () => {
+    expect(defaultPolicy.env).toBe('names')
+  })
+
+  it.each(['maxOutputBytes', 'maxTextBytes'])('refuses a %s that is no number of bytes', async (field) => {
+    for (const value of [-1, Number.NaN, 1.5, '10' as never, null as never]) {
+      const policy = { [field]: value }
+      const calls = [
+        () => openMemory({ policy }),
+        () => openMemory({ policyByOp: { exec: policy } }),
+        async () =>
+          (await openMemory()).addSink('x', { kind: 'x', write: async () => undefined }, { policy }),
+      ]
+      for (const call of calls) {
+        expect(await thrownBy(call)).toMatchObject({
+          code: 'argument_invalid',
+          message: expect.stringContaining(field),
+        })
+      }
+    }
+  })
+
+  it('may have no limit', () => {
+    expect(policyRules({ maxOutputBytes: Infinity }).base.maxOutputBytes).toBe(Infinity)
+  })
+})
+
+describe('a policy by operation', () => {
+  it('counts for that operation and no other', async () => {
+    const store = await openMemory({ policy: { output: false }, policyByOp: { exec: { output: true } } })
+    const record = await store.journal('sbx_a')
+    for (const op of ['exec', 'read']) {
+      await record.operate(op, {}, () => undefined, { finish: () => ({ stdout: 'words' }) })
+    }
+    const operations = await operationsOf(record)
+    expect(operations.get('exec')?.finished.data.stdout).toBe('words')
+    expect(operations.get('read')?.finished.data).not.toHaveProperty('stdout')
+  })
+
+  it('is not found under a name that every object has', async () => {
+    const store = await openMemory({ policyByOp: { exec: { output: false } } })
+    const record = await store.journal('sbx_a')
+    await record.operate('constructor', { note: 'kept' }, () => undefined, {
+      finish: () => ({ stdout: 'words' }),
+    })
+    const { started, finished } = await onlyOperation(record)
+    expect(started.data).toMatchObject({ note: 'kept' })
+    expect(finished.data.stdout).toBe('words')
+  })
+})

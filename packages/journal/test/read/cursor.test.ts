@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/index.ts'
+import { log, open, openMemory, openSqlite, stores } from './open.ts'
+import { thrownBy } from './until.ts'
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const refusals = ['cursor_invalid', 'cursor_foreign', 'cursor_ahead']
+
+/** Every text that differs from this one in one place. */
+function* altered(cursor: string): Generator<string> {
+  for (let place = 0; place < cursor.length; place += 1) {
+    for (const letter of letters) {
+      if (letter !== cursor[place]) yield cursor.slice(0, place) + letter + cursor.slice(place + 1)
+    }
+    yield cursor.slice(0, place) + cursor.slice(place + 1)
+  }
+}
+
+describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
+  it('is refused with any one character changed', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    await record.append(Array.from({ length: 100 }, () => log('x')))
+    const taken: string[] = []
+    for (const cursor of altered(record.cursor({ seq: 40 }))) {
+      const error = await record.read({ after: cursor }).then(
+        () => undefined,
+        (reason) => reason,
+      )
+      if (!refusals.includes(error?.code)) taken.push(cursor)
+    }
+    expect(taken).toEqual([])
+  })
+
+  it('of the whole store is refused with any one character changed', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    await record.append(Array.from({ length: 100 }, () => log('x')))
+    const { cursor: whole } = await store.read({ limit: 40 })
+    const taken: string[] = []
+    for (const cursor of altered(whole)) {
+      const error = await store.read({ after: cursor }).then(
+        () => undefined,
+        (reason) => reason,
+      )
+      if (!refusals.includes(error?.code)) taken.push(cursor)
+    }
+    expect(taken).toEqual([])
+  })
+
+  it.each([
+    ['empty', ''],
+    ['a number', '5'],
+    ['words', 'not a cursor'],
+    ['too long', 'a'.repeat(10_000)],
+    ['no text', 7],
+    ['an object', {}],
+    ['null', null],
+    ['now, which only a tail knows', 'now'],
+  ])('that is none (%s) is refused, and not repeated at length', async (_what, cursor) => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    await record.append([log('x')])
+    for (const read of [
+      () => record.read({ after: cursor as string }),
+      () => store.read({ before: cursor as string }),
+    ]) {
+      const error = await thrownBy(read)
+      expect(error).toMatchObject({ code: 'cursor_invalid', status: 400 })
+      expect(String(error).length).toBeLessThan(150)
+    }
+  })
+
+  it('belongs to its journal', async () => {
+    const store = await openStore()
+    const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
+    await a.append([log('x')])
+    await b.append([log('x')])
+    const whole = (await store.read()).cursor
+    const foreign = { code: 'cursor_foreign', status: 409 }
+    expect(await thrownBy(() => b.read({ after: a.cursor({ seq: 1 }) }))).toMatchObject(foreign)
+    expect(await thrownBy(() => a.read({ after: whole }))).toMatchObject(foreign)
+    expect(await thrownBy(() => store.read({ after: a.cursor({ seq: 1 }) }))).toMatchObject(foreign)
+    expect(await thrownBy(() => b.tail({ after: a.cursor({ seq: 1 }) }).next())).toMatchObject(foreign)
+  })
+
+  it('beyond the end says that the store is older than the cursor', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    await record.append([log('x')])
+    expect(await thrownBy(() => record.read({ after: record.cursor({ seq: 2 }) }))).toMatchObject({
+      code: 'cursor_ahead',
+    })
+  })
+})
+
+describe('a cursor', () => {
+  it('of a journal of the same name elsewhere is foreign, not mistaken for one of here', async () => {
+    const [one, two] = [await openMemory(), await openSqlite()]
+    const [a, b] = [await one.journal('sbx_a'), await two.journal('sbx_a')]
+    await a.append([log('here')])
+    await b.append([log('there')])
+    const foreign = { code: 'cursor_foreign' }
+    expect(await thrownBy(() => b.read({ after: a.cursor({ seq: 1 }) }))).toMatchObject(foreign)
+    expect(await thrownBy(async () => two.read({ after: (await one.read()).cursor }))).toMatchObject(foreign)
+  })
+
+  it('is good again after the store was closed and opened', async () => {
+    const driver = memoryStore()
+    const first = await open(driver)
+    const record = await first.journal('sbx_a')
+    await record.append([log('a'), log('b')])
+    const cursor = record.cursor({ seq: 1 })
+    await first.close()
+    const again = await (await open(driver)).journal('sbx_a')
+    const { events } = await again.read({ after: cursor })
+    expect(events).toHaveLength(1)
+  })
+})

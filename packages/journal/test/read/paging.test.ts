@@ -1,0 +1,153 @@
+import type { JournalItem, Page, ReadOptions } from '@vitrine/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { stopClock } from './clock.ts'
+import { mixedEvents } from './dataset.ts'
+import { eventsOf, log, messageOf, openMemory, stores } from './open.ts'
+import { thrownBy } from './until.ts'
+
+/** Follows pages to the end and gives everything on them. */
+async function allPages(
+  read: (options: ReadOptions) => Promise<Page>,
+  options: ReadOptions,
+): Promise<readonly JournalItem[]> {
+  const items: JournalItem[] = []
+  const edge = options.order === 'backwards' ? 'before' : 'after'
+  let page = await read(options)
+  for (let pages = 0; ; pages += 1) {
+    items.push(...page.events)
+    if (page.end) return items
+    if (pages > 1_000) throw new Error('There is no end to the pages.')
+    page = await read({ ...options, [edge]: page.cursor })
+  }
+}
+
+describe.each(stores)('pages of a %s store', (_kind, openStore) => {
+  it('cover everything exactly once, in either direction, with any filter and any size', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    await record.append(mixedEvents(60))
+    const all = await eventsOf(record)
+    const types = fc.constantFrom(undefined, ['file.*'], ['log.message', 'desktop.*'], ['no.such'])
+    const direction = fc.constantFrom('forwards' as const, 'backwards' as const)
+    await fc.assert(
+      fc.asyncProperty(types, direction, fc.integer({ min: 1, max: 70 }), async (wanted, order, limit) => {
+        const options = { ...(wanted && { types: wanted }), order, limit }
+        const expected = all.filter(
+          ({ type }) =>
+            !wanted ||
+            wanted.some((one) => type === one || type.startsWith(one.replace('*', '|').split('|')[0]!)),
+        )
+        if (order === 'backwards') expected.reverse()
+        expect(await allPages((one) => record.read(one), options)).toEqual(expected)
+        expect(await allPages((one) => store.read(one), options)).toEqual(expected)
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  it('that are read backwards are not disturbed by what is appended meanwhile', async () => {
+    const record = await (await openStore()).journal('sbx_a')
+    await record.append(Array.from({ length: 10 }, (_, index) => log(`m${index}`)))
+    const seen: unknown[] = []
+    let page = await record.read({ order: 'backwards', limit: 3 })
+    for (;;) {
+      seen.push(...page.events.map(messageOf))
+      if (page.end) break
+      await record.append([log('later')])
+      page = await record.read({ order: 'backwards', limit: 3, before: page.cursor })
+    }
+    expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `m${9 - index}`))
+  })
+
+  it('have cursors that can be gone on from, also when there was nothing to read', async () => {
+    const store = await openStore()
+    const record = await store.journal('sbx_a')
+    for (let round = 0; round < 3; round += 1) {
+      const newest = (await record.read()).cursor
+      for (const order of ['forwards', 'backwards'] as const) {
+        for (const around of [{}, { after: newest }, { before: newest }]) {
+          const page = await record.read({ ...around, order })
+          const again = await record.read({ after: page.cursor, order })
+          await record.read({ before: page.cursor, order })
+          expect(again.end).toBe(true)
+          const whole = await store.read({ order })
+          await store.read({ after: whole.cursor, order })
+          await store.read({ before: whole.cursor, order })
+        }
+      }
+      await record.append([log(`m${round}`)])
+    }
+  })
+
+  it('that begin at a time begin at the first event of that time', async () => {
+    const clock = stopClock()
+    const record = await (await openStore()).journal('sbx_a')
+    const start = Date.now()
+    // 1-3 at 0 s, 4-6 at 1 s, 7-8 at 2 s, 9 at 3 s.
+    for (const count of [3, 3, 2, 1]) {
+      await record.append(Array.from({ length: count }, () => log('x')))
+      clock.advance(1_000)
+    }
+    const first = async (after: number, order: 'forwards' | 'backwards' = 'forwards') => {
+      const { events } = await record.read({ at: new Date(start + after), order, limit: 1 })
+      const [item] = events
+      return item && 'seq' in item ? item.seq : undefined
+    }
+    expect(await first(-5)).toBe(1)
+    expect(await first(0)).toBe(1)
+    expect(await first(1)).toBe(4)
+    expect(await first(1_000)).toBe(4)
+    expect(await first(1_001)).toBe(7)
+    expect(await first(2_999)).toBe(9)
+    expect(await first(3_000)).toBe(9)
+    expect(await first(3_001)).toBeUndefined()
+    expect(await first(1_000, 'backwards')).toBe(4)
+    expect(await first(9_000, 'backwards')).toBe(9)
+  })
+
+  it('have times that never go back, though the clock does', async () => {
+    const clock = stopClock()
+    const record = await (await openStore()).journal('sbx_a')
+    await record.append([log('a')])
+    clock.advance(-60_000)
+    await record.append([log('b')])
+    clock.advance(120_000)
+    await record.append([log('c')])
+    const times = (await eventsOf(record)).map(({ time }) => time)
+    expect(times).toEqual(times.toSorted())
+    expect(times[1]).toBe(times[0])
+    const { events } = await record.read({ at: new Date(times[1]!) })
+    expect(events.map(messageOf)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe.each(stores)('pages over a whole %s store', (_kind, openStore) => {
+  it('have every journal in commit order', async () => {
+    const store = await openStore()
+    const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
+    for (let round = 0; round < 5; round += 1) {
+      await a.append([log(`a${round}`)])
+      await Promise.all([b.append([log(`b${round}`)]), a.append([log(`a${round}'`)])])
+    }
+    const { events, end } = await store.read()
+    expect(end).toBe(true)
+    expect(events.map(messageOf)).toEqual(
+      Array.from({ length: 5 }, (_, round) => [`a${round}`, `b${round}`, `a${round}'`]).flat(),
+    )
+    expect((await store.read({ text: 'B3' })).events.map(messageOf)).toEqual(['b3'])
+    expect((await store.journals()).toSorted()).toEqual(['sbx_a', 'sbx_b'])
+  })
+
+  it('cannot begin at a time, and say so', async () => {
+    const store = await openStore()
+    expect(await thrownBy(() => store.read({ at: new Date() }))).toMatchObject({ code: 'unsupported' })
+  })
+})
+
+describe('a journal', () => {
+  it.each(['', '../x', 'a b', 'ü', 'x'.repeat(129), 5, null])('with the id %j is refused', async (id) => {
+    const store = await openMemory()
+    expect(await thrownBy(() => store.journal(id as string))).toMatchObject({ code: 'argument_invalid' })
+  })
+})

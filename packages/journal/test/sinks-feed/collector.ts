@@ -1,0 +1,40 @@
+import type { JournalEvent, JournalItem } from '@vitrine/protocol'
+import type { Sink, SinkBatch } from '../../src/index.ts'
+
+export interface Collector {
+  readonly sink: Sink
+  /** Every try, also those that failed. */
+  readonly tries: SinkBatch[]
+  /** What was taken, in order. */
+  readonly items: JournalItem[]
+  readonly events: () => readonly JournalEvent[]
+  /** What a write does before it takes the batch; throwing refuses it. */
+  before: (batch: SinkBatch, options: { readonly signal: AbortSignal }) => unknown
+  closed: number
+}
+
+/** A sink that keeps what it is given, and does what a test tells it. */
+export function collector({ batchEvents }: { batchEvents?: number } = {}): Collector {
+  const items: JournalItem[] = []
+  const tries: SinkBatch[] = []
+  const self: Collector = {
+    tries,
+    items,
+    closed: 0,
+    before: () => undefined,
+    events: () => items.filter((item) => 'seq' in item),
+    sink: {
+      kind: 'collector',
+      ...(batchEvents !== undefined && { batchEvents }),
+      async write(batch, options) {
+        tries.push(batch)
+        await self.before(batch, options)
+        items.push(...batch.events)
+      },
+      async close() {
+        self.closed += 1
+      },
+    },
+  }
+  return self
+}

@@ -1,0 +1,247 @@
+import { type JournalItem, VitrineError } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { flakyStore } from '../operate/flaky-store.ts'
+import { log, messageOf, open, openMemory } from '../read/open.ts'
+import { settled, until } from '../read/until.ts'
+import { type Collector, collector } from './collector.ts'
+
+const down = () => Promise.reject(new Error('receiver is down'))
+const isAbout = (name: string) => (item: JournalItem) => 'seq' in item && item.data.sink === name
+const about = (items: readonly JournalItem[], name: string) =>
+  items.filter(isAbout(name)).map(({ type }) => type)
+
+/** A sink that refuses a number of times, and takes everything after. */
+function failing(times: number, what: () => unknown = down): Collector {
+  const sink = collector()
+  sink.before = () => (sink.tries.length <= times ? what() : undefined)
+  return sink
+}
+
+describe('a sink that fails', () => {
+  it('is tried again with the same batch and the same key until it takes it, and loses nothing', async () => {
+    const store = await openMemory()
+    const record = await store.journal('sbx_a')
+    const sink = failing(3)
+    await store.addSink('audit', sink.sink, { types: ['log.*'] })
+    await record.append([log('1'), log('2')])
+    await until(() => sink.tries.length >= 2)
+    await record.append([log('3')])
+    await store.flush()
+    expect(sink.items.map(messageOf)).toEqual(['1', '2', '3'])
+    const firsts = sink.tries.filter(({ events }) => messageOf(events[0]!) === '1')
+    expect(firsts).toHaveLength(4)
+    expect(new Set(firsts.map(({ key }) => key)).size).toBe(1)
+    for (const { events } of firsts) expect(events.map(messageOf)).toEqual(['1', '2'])
+    expect(sink.tries.at(-1)?.key).not.toBe(firsts[0]?.key)
+  })
+
+  it('is reported once when it begins to fail and once when it is well again', async () => {
+    const store = await openMemory()
+    const [sink, witness] = [failing(3), collector()]
+    await store.addSink('audit', sink.sink)
+    await store.addSink('witness', witness.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => about(witness.items, 'audit').includes('sink.recovered'))
+    await store.flush()
+    expect(about(witness.items, 'audit')).toEqual(['sink.failed', 'sink.recovered'])
+    const [failed, recovered] = witness.events().filter(isAbout('audit'))
+    expect(failed).toMatchObject({
+      journal: 'host',
+      derived: true,
+      data: {
+        sink: 'audit',
+        errorType: 'VitrineError',
+        errorCode: 'sink_rejected',
+        errorMessage: 'receiver is down',
+        retryable: true,
+      },
+    })
+    expect(recovered).toMatchObject({ journal: 'host', data: { sink: 'audit' } })
+    expect(recovered?.data.failedForMs).toBeGreaterThanOrEqual(0)
+  })
+
+  it('is not told of its own failures, but of those of others', async () => {
+    const store = await openMemory()
+    const [one, two] = [failing(2), failing(2)]
+    await store.addSink('one', one.sink)
+    await store.addSink('two', two.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => about(one.items, 'two').length === 2 && about(two.items, 'one').length === 2)
+    await store.flush()
+    expect(about(one.items, 'one')).toEqual([])
+    expect(about(two.items, 'two')).toEqual([])
+    const { events } = await store.read()
+    expect(about(events, 'one')).toEqual(['sink.failed', 'sink.recovered'])
+    expect(about(events, 'two')).toEqual(['sink.failed', 'sink.recovered'])
+  })
+
+  it('is reported again when it fails again', async () => {
+    const store = await openMemory()
+    const record = await store.journal('sbx_a')
+    const sink = collector()
+    await store.addSink('audit', sink.sink, { types: ['log.*'] })
+    for (let round = 1; round <= 2; round += 1) {
+      sink.before = down
+      await record.append([log(`${round}`)])
+      await until(async () => about((await store.read()).events, 'audit').length === round * 2 - 1)
+      sink.before = () => undefined
+      await until(async () => about((await store.read()).events, 'audit').length === round * 2)
+    }
+    expect(about((await store.read()).events, 'audit')).toEqual([
+      ...['sink.failed', 'sink.recovered', 'sink.failed', 'sink.recovered'],
+    ])
+    expect(sink.items.map(messageOf)).toEqual(['1', '2'])
+  })
+
+  it('says so in its state, with the reason, until it is well again', async () => {
+    const store = await openMemory()
+    const sink = collector()
+    sink.before = down
+    const added = await store.addSink('audit', sink.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => added.state.status === 'failing')
+    expect(added.state.error).toMatchObject({ code: 'sink_rejected', message: 'receiver is down' })
+    expect(added.state.lag).toBeGreaterThan(0)
+    sink.before = () => undefined
+    await until(() => added.state.status === 'ok')
+    expect(added.state).not.toHaveProperty('error')
+  })
+
+  it.each<[string, () => unknown, object]>([
+    [
+      'with an error of ours',
+      () => Promise.reject(new VitrineError('sink_unwritable', 'disk is gone')),
+      { errorCode: 'sink_unwritable', errorMessage: 'disk is gone' },
+    ],
+    [
+      'with a text',
+      () => Promise.reject('just words'),
+      { errorCode: 'sink_rejected', errorMessage: 'just words' },
+    ],
+    ['with nothing', () => Promise.reject(undefined), { errorCode: 'sink_rejected' }],
+    [
+      'with something that has no text',
+      () => Promise.reject(Object.create(null)),
+      { errorCode: 'sink_rejected' },
+    ],
+  ])('%s is reported all the same', async (_what, what, data) => {
+    const store = await openMemory()
+    const sink = failing(1, what)
+    await store.addSink('audit', sink.sink, { types: ['log.*'] })
+    await (await store.journal('sbx_a')).append([log('1')])
+    await store.flush()
+    await until(async () => about((await store.read()).events, 'audit').length === 2)
+    const { events } = await store.read({ types: ['sink.failed'] })
+    expect(events).toHaveLength(1)
+    expect(events[0]).toMatchObject({ data: { sink: 'audit', ...data } })
+  })
+
+  it('without a promise is tried again too', async () => {
+    const store = await openMemory()
+    const taken: unknown[] = []
+    let tries = 0
+    await store.addSink('audit', {
+      kind: 'throws',
+      write({ events }) {
+        tries += 1
+        if (tries === 1) throw new Error('at once')
+        taken.push(...events.map(messageOf))
+        return Promise.resolve()
+      },
+    })
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => taken.length === 1)
+  })
+
+  it('keeps secrets out of the report', async () => {
+    const store = await openMemory()
+    store.addSecret('TOKEN', 'hunter2-planted')
+    const sink = failing(1, () => Promise.reject(new Error('401 for hunter2-planted')))
+    await store.addSink('audit', sink.sink, { types: ['log.*'] })
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(async () => about((await store.read()).events, 'audit').length === 2)
+    const { events } = await store.read({ types: ['sink.failed'] })
+    expect(events[0]?.data).toMatchObject({ errorMessage: '401 for [redacted:TOKEN]' })
+  })
+})
+
+describe('closing', () => {
+  const endless = () => new Promise<void>(() => undefined)
+
+  it('is not held up for ever by a sink that never settles and ignores its signal', async () => {
+    const store = await openMemory()
+    const [stuck, fine] = [collector(), collector()]
+    let told: AbortSignal | undefined
+    stuck.before = (_batch, { signal }) => {
+      told = signal
+      return endless()
+    }
+    await store.addSink('stuck', stuck.sink)
+    await store.addSink('fine', fine.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => stuck.tries.length === 1)
+    expect((await settled(store.close())).status).toBe('fulfilled')
+    expect(told?.aborted).toBe(true)
+    expect(fine.items.map(messageOf)).toEqual(['1'])
+    expect(fine.closed).toBe(1)
+  })
+
+  it('is not held up for ever by a sink that never ends closing', async () => {
+    const store = await openMemory()
+    await store.addSink('stuck', { kind: 'stuck', write: async () => undefined, close: endless })
+    expect((await settled(store.close())).status).toBe('fulfilled')
+  })
+
+  it('is not failed by a sink whose closing fails: the store is given free', async () => {
+    const driver = flakyStore()
+    const store = await open(driver)
+    await store.addSink('broken', {
+      kind: 'broken',
+      write: async () => undefined,
+      close: () => Promise.reject(new Error('cannot close')),
+    })
+    await settled(store.close())
+    const again = await open(driver)
+    expect(again.health.status).toBe('ok')
+  })
+
+  it('of one sink is not held up for ever by it either', async () => {
+    const store = await openMemory()
+    const stuck = collector()
+    stuck.before = endless
+    const added = await store.addSink('stuck', stuck.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => stuck.tries.length === 1)
+    expect((await settled(added.close())).status).toBe('fulfilled')
+    const next = collector()
+    await store.addSink('stuck', next.sink)
+    await until(() => next.items.length === 1)
+  })
+
+  it('lets the write under way end well', async () => {
+    const store = await openMemory()
+    const sink = collector()
+    const gate = Promise.withResolvers<void>()
+    sink.before = () => gate.promise
+    await store.addSink('audit', sink.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => sink.tries.length === 1)
+    const closing = store.close()
+    gate.resolve()
+    await closing
+    expect(sink.items.map(messageOf)).toEqual(['1'])
+    expect(sink.closed).toBe(1)
+  })
+
+  it('does not wait out the pause of a sink that fails', async () => {
+    const store = await openMemory()
+    const sink = collector()
+    sink.before = () =>
+      Promise.reject(new VitrineError('sink_rejected', 'busy', { details: { retryAfterMs: 3_600_000 } }))
+    await store.addSink('audit', sink.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => sink.tries.length === 1)
+    expect((await settled(store.close())).status).toBe('fulfilled')
+    expect(sink.closed).toBe(1)
+  })
+})

@@ -1,0 +1,331 @@
+import type { JournalEvent } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import type { Journal, OpenStoreOptions, Tap, TapOptions } from '../../src/index.ts'
+import { eventsOf, log, messageOf, openMemory } from '../read/open.ts'
+import { settled, thrownBy, until } from '../read/until.ts'
+
+async function journal(options?: OpenStoreOptions): Promise<Journal> {
+  return (await openMemory(options)).journal('sbx_a')
+}
+
+const messages = (count: number) => Array.from({ length: count }, (_, index) => log(`m${index}`))
+const names = (count: number) => messages(count).map(({ data }) => data?.message)
+
+/** Lets everything that is ready run. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+}
+
+describe('a tap', () => {
+  it('sees every event in the order of the journal, whatever was appended together', async () => {
+    const record = await journal()
+    const seen: JournalEvent[] = []
+    record.tap((event) => void seen.push(event))
+    await record.append(messages(3))
+    await Promise.all([record.append([log('a'), log('b')]), record.append([log('c')])])
+    expect(seen).toEqual(await eventsOf(record))
+    expect(seen.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('sees an event only after it is committed', async () => {
+    const record = await journal()
+    const heads: number[] = []
+    record.tap(({ seq }) => {
+      expect(record.head.seq).toBeGreaterThanOrEqual(seq)
+      heads.push(record.head.seq)
+    })
+    await record.append(messages(2))
+    expect(heads).toEqual([2, 2])
+  })
+
+  it('sees only what was committed after it was set, and of its own journal', async () => {
+    const store = await openMemory()
+    const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
+    await a.append([log('before')])
+    const seen: unknown[] = []
+    a.tap((event) => void seen.push([event.journal, messageOf(event)]))
+    await Promise.all([b.append([log('elsewhere')]), a.append([log('here')])])
+    expect(seen).toEqual([['sbx_a', 'here']])
+  })
+
+  it('sees only the types it asked for', async () => {
+    const record = await journal()
+    const seen: string[] = []
+    const untap = record.tap((event) => void seen.push(event.type), {
+      types: ['operation.*', 'sandbox.ready'],
+    })
+    await record.append([log('x'), { type: 'sandbox.ready' }, { type: 'sandbox.paused' }])
+    await record.operate('exec', {}, () => undefined)
+    expect(seen).toEqual(['sandbox.ready', 'operation.started', 'operation.finished'])
+    expect(untap.delivered).toBe(3)
+  })
+
+  it('that is taken off sees nothing more, also when it takes itself off in the middle of a batch', async () => {
+    const record = await journal()
+    const [outside, inside]: [unknown[], unknown[]] = [[], []]
+    const off = record.tap((event) => void outside.push(messageOf(event)))
+    const self = record.tap((event) => {
+      inside.push(messageOf(event))
+      self()
+    })
+    await record.append(messages(2))
+    off()
+    off()
+    await record.append(messages(2))
+    expect(outside).toEqual(names(2))
+    expect(inside).toEqual(['m0'])
+    expect(off.delivered).toBe(2)
+    expect(self.delivered).toBe(1)
+  })
+
+  it('that sets another one is not seen by it: no event comes twice, and there is an end to it', async () => {
+    const record = await journal()
+    let set = 0
+    const later: unknown[] = []
+    const tap: Tap = (event) => {
+      later.push(messageOf(event))
+      if (set++ < 1_000) record.tap(tap)
+    }
+    record.tap(tap)
+    await record.append([log('one')])
+    expect(later).toEqual(['one'])
+    await record.append([log('two')])
+    expect(later).toEqual(['one', 'two', 'two'])
+  })
+
+  it.each<[string, unknown, TapOptions]>([
+    ['no function', 'tap', {}],
+    ['types that are no list', () => undefined, { types: 'file.*' as never }],
+    ['a queue of nothing', () => undefined, { ordered: true, queue: 0 }],
+    ['a queue that is no number', () => undefined, { ordered: true, queue: Number.NaN }],
+  ])('with %s is refused', async (_what, tap, options) => {
+    const record = await journal()
+    expect(await thrownBy(() => record.tap(tap as Tap, options))).toMatchObject({ code: 'argument_invalid' })
+  })
+})
+
+describe('what a tap is given', () => {
+  it('is its own to change: no reader, tap or record sees it', async () => {
+    const record = await journal()
+    const live = record.tail({ after: 'now' })
+    const next = live.next()
+    const deep = { level: 'info', message: 'm', list: [{ a: [1, 2] }], nested: { b: { c: 'd' } } }
+    const spoil = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const inner of Object.values(value)) spoil(inner)
+      for (const key of Object.keys(value)) Reflect.deleteProperty(value, key)
+      Reflect.set(value, 'spoiled', true)
+    }
+    const second: JournalEvent[] = []
+    record.tap(spoil)
+    record.tap((event) => void second.push(event))
+    const [returned] = await record.append([{ type: 'log.message', actor: 'ada', data: deep }])
+    const [stored] = await eventsOf(record)
+    expect(stored).toMatchObject({ actor: 'ada', data: deep })
+    expect(second).toEqual([stored])
+    expect(returned).toEqual(stored)
+    expect((await next).value).toEqual(stored)
+    expect(await record.verify()).toMatchObject({ ok: true })
+    await live.return?.()
+  })
+
+  it('is a new copy every time, with keys that a careless copy would lose', async () => {
+    const record = await journal()
+    const seen: JournalEvent[] = []
+    for (let count = 0; count < 2; count += 1) record.tap((event) => void seen.push(event))
+    const data = JSON.parse(
+      '{"level":"info","message":"m","__proto__":{"admin":true},"list":[[]],"none":null}',
+    )
+    await record.append([{ type: 'log.message', data }])
+    const [stored] = await eventsOf(record)
+    const [one, two] = seen
+    expect(JSON.stringify(one)).toBe(JSON.stringify(stored))
+    expect(Object.hasOwn(one?.data ?? {}, '__proto__')).toBe(true)
+    expect(one).not.toBe(two)
+    expect(one?.data).not.toBe(two?.data)
+    expect(one?.data.list).not.toBe(two?.data.list)
+    expect(Object.isFrozen(one)).toBe(false)
+  })
+})
+
+describe('a tap that fails', () => {
+  it.each<[string, Tap]>([
+    [
+      'throws',
+      () => {
+        throw new Error('tap is broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('tap is broken'))],
+    [
+      'rejects later',
+      async () => {
+        await new Promise(setImmediate)
+        throw new Error('tap is broken')
+      },
+    ],
+    [
+      'gives something that only looks like a promise',
+      () => ({
+        // biome-ignore lint/suspicious/noThenProperty: the point of the test
+        get then(): never {
+          throw new Error('tap is broken')
+        },
+      }),
+    ],
+  ])('because it %s is counted and reported, and fails nothing else', async (_what, tap) => {
+    const reports: { error: unknown; event: JournalEvent }[] = []
+    const record = await journal({ onTapError: (error, event) => void reports.push({ error, event }) })
+    const healthy: unknown[] = []
+    const untap = record.tap(tap)
+    record.tap((event) => void healthy.push(messageOf(event)))
+    await record.append(messages(3))
+    expect(await record.operate('exec', {}, () => 'done')).toBe('done')
+    await until(() => untap.errors === 5)
+    expect(untap.delivered).toBe(5)
+    expect(healthy.slice(0, 3)).toEqual(names(3))
+    expect(reports).toHaveLength(5)
+    expect(reports[0]).toMatchObject({ error: { message: 'tap is broken' }, event: { seq: 1 } })
+  })
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('reporter is broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('reporter is broken'))],
+  ])('may have a reporter that %s: nothing comes of it', async (_what, onTapError) => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const record = await journal({ onTapError })
+      const untap = record.tap(() => Promise.reject(new Error('tap is broken')))
+      await record.append(messages(2))
+      await until(() => untap.errors === 2)
+      await turns()
+      expect(unhandled).toEqual([])
+      expect(record.head.seq).toBe(2)
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+  })
+
+  it('needs no reporter', async () => {
+    const record = await journal()
+    const untap = record.tap(() => Promise.reject(new Error('tap is broken')))
+    await record.append(messages(1))
+    await until(() => untap.errors === 1)
+  })
+
+  it.each([{ ordered: false }, { ordered: true }])(
+    'because it never settles (%j) holds up nothing',
+    async (options) => {
+      const store = await openMemory()
+      const record = await store.journal('sbx_a')
+      record.tap(() => new Promise<void>(() => undefined), options)
+      await record.append(messages(50))
+      expect(await record.operate('exec', {}, () => 'done')).toBe('done')
+      await record.flush()
+      expect((await settled(store.close())).status).toBe('fulfilled')
+    },
+  )
+})
+
+describe('an ordered tap', () => {
+  it('is called for one event at a time, in order', async () => {
+    const record = await journal()
+    const order: string[] = []
+    let running = 0
+    const untap = record.tap(
+      async (event) => {
+        running += 1
+        expect(running).toBe(1)
+        order.push(`begin ${messageOf(event)}`)
+        // The first takes longest: without waiting it would end last.
+        for (let turn = 5; turn > event.seq; turn -= 1) await new Promise(setImmediate)
+        order.push(`end ${messageOf(event)}`)
+        running -= 1
+      },
+      { ordered: true },
+    )
+    await record.append(messages(4))
+    await until(() => order.length === 8)
+    expect(order).toEqual(names(4).flatMap((name) => [`begin ${name}`, `end ${name}`]))
+    expect([untap.delivered, untap.errors, untap.dropped]).toEqual([4, 0, 0])
+  })
+
+  it('is called at once for the next, where an unordered one does not wait', async () => {
+    const record = await journal()
+    const gate = Promise.withResolvers<void>()
+    const untap = record.tap(() => gate.promise)
+    await record.append(messages(4))
+    expect(untap.delivered).toBe(4)
+    gate.resolve()
+  })
+
+  it('goes on after an error', async () => {
+    const errors: unknown[] = []
+    const record = await journal({ onTapError: (error) => void errors.push(error) })
+    const seen: unknown[] = []
+    const untap = record.tap(
+      (event) => {
+        seen.push(messageOf(event))
+        throw new Error('every time')
+      },
+      { ordered: true },
+    )
+    await record.append(messages(3))
+    await until(() => untap.errors === 3)
+    expect(seen).toEqual(names(3))
+    expect(errors).toHaveLength(3)
+  })
+
+  it('drops and counts what does not fit into its queue, and goes on with what does', async () => {
+    const record = await journal()
+    const gate = Promise.withResolvers<void>()
+    const seen: unknown[] = []
+    const untap = record.tap(
+      async (event) => {
+        seen.push(messageOf(event))
+        await gate.promise
+      },
+      { ordered: true, queue: 2 },
+    )
+    await record.append(messages(10))
+    expect(untap.delivered).toBe(1)
+    expect(untap.dropped).toBe(7)
+    gate.resolve()
+    await until(() => untap.delivered === 3)
+    expect(seen).toEqual(['m0', 'm1', 'm2'])
+    await turns()
+    await record.append([log('later')])
+    await until(() => untap.delivered === 4)
+    expect(seen.at(-1)).toBe('later')
+    expect(untap.dropped).toBe(7)
+    expect(await eventsOf(record)).toHaveLength(11)
+  })
+
+  it('that is taken off forgets what waits', async () => {
+    const record = await journal()
+    const gate = Promise.withResolvers<void>()
+    const seen: unknown[] = []
+    const untap = record.tap(
+      async (event) => {
+        seen.push(messageOf(event))
+        await gate.promise
+      },
+      { ordered: true },
+    )
+    await record.append(messages(5))
+    untap()
+    gate.resolve()
+    await turns()
+    await record.append(messages(1))
+    await turns()
+    expect(seen).toEqual(['m0'])
+    expect(untap.delivered).toBe(1)
+  })
+})
