@@ -1,4 +1,4 @@
-import type { JournalEvent } from '@vitrine/protocol'
+import { type JournalEvent, VitrineError } from '@vitrine/protocol'
 
 /**
  * One committed event as the store keeps it. `body` is the event's JSON: the bytes that are hashed are the
@@ -31,8 +31,21 @@ export class Entry {
 
   /** Frozen to the bottom: all readers share it. */
   get event(): JournalEvent {
-    this.#event ??= deepFreeze<JournalEvent>(JSON.parse(this.body))
+    this.#event ??= deepFreeze(this.#parse())
     return this.#event
+  }
+
+  #parse(): JournalEvent {
+    let event: unknown
+    try {
+      event = JSON.parse(this.body)
+    } catch {}
+    if (typeof event === 'object' && event !== null) return event as JournalEvent
+    throw new VitrineError(
+      'store_corrupt',
+      `Event ${this.seq} of the journal ${this.journal} is damaged: what is stored is no event.`,
+      { details: { journal: this.journal, seq: this.seq } },
+    )
   }
 }
 

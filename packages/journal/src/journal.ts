@@ -209,7 +209,6 @@ export class Journal implements JournalReader {
     signal?: AbortSignal
   } = {}): Promise<Verification> {
     await this.#core.committer.idle()
-    const recorded = await this.#core.connection.head(this.id)
-    return verifyJournal(this.#core.connection, this.id, recorded, head, signal)
+    return verifyJournal(this.#core.connection, this.id, head, signal)
   }
 }

@@ -57,6 +57,7 @@ export class Store {
   readonly #closing = new AbortController()
   #seenPosition: number
   #ended: VitrineError | undefined
+  #closed: Promise<void> | undefined
 
   constructor(connection: StoreConnection, settings: StoreSettings, start: StoreStart) {
     this.id = connection.storeId
@@ -186,8 +187,12 @@ export class Store {
   }
 
   /** Commits what was appended, lets sinks catch up for a moment, and gives the store free. */
-  async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort()
     if (!this.#ended && !this.#connection.readOnly) {
       await this.flush({ timeoutMs: closeFlushMs }).catch(() => undefined)

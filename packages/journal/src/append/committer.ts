@@ -153,7 +153,10 @@ export class Committer {
       if (this.#queue.length > 0) await new Promise(setImmediate)
     }
     this.#running = false
-    if (this.#queue.length === 0) this.#settleIdle()
+    if (this.#queue.length > 0) return
+    this.#settleIdle()
+    // That endings went through, or had nothing to end, does not say that there is room for more.
+    if (this.#failing) void this.#retry()
   }
 
   #take(plan: Plan): { waiting: Waiting; entries: readonly Entry[] }[] {
@@ -185,11 +188,6 @@ export class Committer {
       this.#pendingBytes -= waiting.size
       waiting.resolve(entries.map(({ event }) => event))
     }
-    if (this.#failing) {
-      const failedForMs = performance.now() - this.#failing.since
-      this.#failing = undefined
-      this.#options.onHealth({ status: 'ok', failedForMs })
-    }
     this.#options.onCommitted(plan.entries)
   }
 
@@ -207,7 +205,7 @@ export class Committer {
       this.#pendingBytes -= waiting.size
       waiting.reject(error)
     }
-    if (code === 'store_fenced' || code === 'store_corrupt') this.#options.onLost(error as VitrineError)
+    if (isLoss(error)) this.#options.onLost(error)
     return false
   }
 
@@ -235,16 +233,23 @@ export class Committer {
     }
     try {
       await this.exclusively(() => this.#options.connection.probe())
-      const failedForMs = performance.now() - this.#failing.since
-      this.#failing = undefined
-      this.#options.onHealth({ status: 'ok', failedForMs })
     } catch (error) {
-      if (isVitrineError(error) && error.code === 'store_fenced') this.#options.onLost(error)
+      if (isLoss(error)) this.#options.onLost(error)
       else this.#fail(toVitrineError(error, 'store_failing'), [])
+      return
     }
+    const failedForMs = performance.now() - this.#failing.since
+    this.#failing = undefined
+    this.#options.onHealth({ status: 'ok', failedForMs })
+    if (this.#queue.length > 0) this.#start()
   }
 
   #settleIdle(): void {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
+}
+
+/** Nothing will ever be committed here again. */
+function isLoss(error: unknown): error is VitrineError {
+  return isVitrineError(error) && (error.code === 'store_fenced' || error.code === 'store_corrupt')
 }

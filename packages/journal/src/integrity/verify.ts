@@ -1,9 +1,11 @@
-import { isEvent } from '@vitrine/protocol'
+import { isEvent, type JournalEvent } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { chain, genesis } from './chain.ts'
 
 const pageRows = 1_000
+/** A journal can change between two looks: what seems wrong is looked at again. */
+const looks = 3
 
 /** A head that someone remembered elsewhere. */
 export interface RememberedHead {
@@ -19,34 +21,50 @@ export type Verification =
 export async function verifyJournal(
   connection: StoreConnection,
   journal: string,
-  head: JournalHead | undefined,
   remembered: RememberedHead | undefined,
   signal?: AbortSignal,
 ): Promise<Verification> {
-  const walk = new Walk(journal, remembered)
-  for (let after = 0; ; ) {
+  let walk = new Walk(journal, remembered)
+  for (let look = 1; ; look += 1) {
     signal?.throwIfAborted()
-    const to = Number.MAX_SAFE_INTEGER
-    const entries = await connection.scan({ journal, from: after, to, order: 'forwards', limit: pageRows })
-    const last = entries.length < pageRows ? to : entries.at(-1)!.seq
-    const holes = (await connection.holes(journal, after + 1, last)).filter((hole) => hole.from > after)
-    const misfiled = await connection.misfiled(journal, after, last)
-    const bad = walk.step(entries, holes, misfiled)
-    if (bad) return bad
-    if (last === to) break
-    after = last
+    const next = walk.copy()
+    const verdict = await walkOn(connection, journal, next)
+    if (verdict?.ok || (verdict && look === looks)) return verdict
+    if (!verdict) {
+      walk = next
+      look = 0
+    }
     await new Promise(setImmediate)
   }
-  return walk.end(head)
+}
+
+/** One page further. Nothing to say means that there is more. */
+async function walkOn(
+  connection: StoreConnection,
+  journal: string,
+  walk: Walk,
+): Promise<Verification | undefined> {
+  const after = walk.seq
+  const to = Number.MAX_SAFE_INTEGER
+  const entries = await connection.scan({ journal, from: after, to, order: 'forwards', limit: pageRows })
+  const last = entries.length < pageRows ? to : entries.at(-1)!.seq
+  const holes = await connection.holes(journal, after + 1, last)
+  const misfiled = await connection.misfiled(journal, after, last)
+  const bad = walk.step(entries, holes, misfiled)
+  if (bad || last !== to) return bad
+  return walk.end(await connection.head(journal))
 }
 
 class Walk {
   readonly #journal: string
   readonly #remembered: RememberedHead | undefined
-  readonly #unclaimed: { from: number; to: number }[] = []
+  #unclaimed: { from: number; to: number }[] = []
   #hash: string
   #seq = 0
+  #position = 0
   #events = 0
+  #trimmed = 0
+  #firstHole = 0
   #missing = 0
 
   constructor(journal: string, remembered: RememberedHead | undefined) {
@@ -55,22 +73,41 @@ class Walk {
     this.#hash = genesis(journal)
   }
 
+  copy(): Walk {
+    const copy = new Walk(this.#journal, this.#remembered)
+    copy.#unclaimed = [...this.#unclaimed]
+    copy.#hash = this.#hash
+    copy.#seq = this.#seq
+    copy.#position = this.#position
+    copy.#events = this.#events
+    copy.#missing = this.#missing
+    copy.#trimmed = this.#trimmed
+    copy.#firstHole = this.#firstHole
+    return copy
+  }
+
+  /** All is well up to here. */
+  get seq(): number {
+    return this.#seq
+  }
+
   step(
     entries: readonly Entry[],
     holes: readonly Hole[],
     misfiled: number | undefined,
   ): Verification | undefined {
+    const start = this.#seq + 1
     let hole = 0
     for (const entry of entries) {
-      for (; hole < holes.length && holes[hole]!.from < entry.seq; hole += 1) {
-        const bad = this.#pass(holes[hole]!)
+      for (; hole < holes.length && Math.max(holes[hole]!.from, start) < entry.seq; hole += 1) {
+        const bad = this.#pass(holes[hole]!, start)
         if (bad) return bad
       }
       const bad = this.#check(entry, entry.seq === misfiled)
       if (bad) return bad
     }
     for (; hole < holes.length; hole += 1) {
-      const bad = this.#pass(holes[hole]!)
+      const bad = this.#pass(holes[hole]!, start)
       if (bad) return bad
     }
     return undefined
@@ -87,10 +124,19 @@ class Walk {
     }
     const unclaimed = this.#unclaimed[0]
     if (unclaimed) return wrong(unclaimed.from, 'it is missing, and no journal.trimmed event accounts for it')
+    if (this.#missing > this.#trimmed) {
+      return wrong(
+        this.#firstHole,
+        `from here on ${this.#missing} are missing, but ${this.#trimmed} were trimmed`,
+      )
+    }
     return { ok: true, head: { seq, hash: this.#hash }, events: this.#events, missing: this.#missing }
   }
 
-  #pass({ from, to, hash }: Hole): Verification | undefined {
+  /** What was trimmed while we walked may begin before `start`, where all was well. */
+  #pass(hole: Hole, start: number): Verification | undefined {
+    const { to, hash } = hole
+    const from = Math.max(hole.from, start)
     if (from !== this.#seq + 1) return wrong(this.#seq + 1, 'a hole is recorded where it should not be')
     const remembered = this.#remembered
     if (remembered && remembered.seq === to && remembered.hash !== hash)
@@ -98,6 +144,7 @@ class Walk {
     this.#hash = hash
     this.#seq = to
     this.#missing += to - from + 1
+    this.#firstHole ||= from
     this.#unclaimed.push({ from, to })
     return undefined
   }
@@ -107,15 +154,21 @@ class Walk {
     if (entry.seq !== expected) return wrong(expected, 'it is missing')
     if (chain(this.#hash, entry.body) !== entry.hash)
       return wrong(expected, 'its content or its order was changed')
-    const { event } = entry
+    const event = readable(entry)
+    if (event === undefined) return wrong(expected, 'what is stored is no event')
+    if (entry.position <= this.#position) return wrong(expected, 'its place in the commit order was changed')
     if (misfiled || event.journal !== this.#journal || event.seq !== expected) {
       return wrong(expected, 'what it is found by was changed')
     }
     if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {
       return wrong(expected, 'the remembered head has another hash')
     }
-    if (isEvent(event, 'journal.trimmed')) this.#claim(event.data.from, event.data.to)
+    if (isEvent(event, 'journal.trimmed')) {
+      this.#claim(event.data.from, event.data.to)
+      this.#trimmed += event.data.events
+    }
     this.#hash = entry.hash
+    this.#position = entry.position
     this.#seq = expected
     this.#events += 1
     return undefined
@@ -123,14 +176,21 @@ class Walk {
 
   /** A trimming accounts for the holes it speaks of, or for a part of them. */
   #claim(from: number, to: number): void {
-    const rest = this.#unclaimed.flatMap((hole) => {
+    this.#unclaimed = this.#unclaimed.flatMap((hole) => {
       if (hole.to < from || hole.from > to) return [hole]
       return [
         { from: hole.from, to: from - 1 },
         { from: to + 1, to: hole.to },
       ].filter((part) => part.from <= part.to)
     })
-    this.#unclaimed.splice(0, this.#unclaimed.length, ...rest)
+  }
+}
+
+function readable(entry: Entry): JournalEvent | undefined {
+  try {
+    return entry.event
+  } catch {
+    return undefined
   }
 }
 

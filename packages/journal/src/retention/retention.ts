@@ -62,13 +62,19 @@ export interface Trimmer {
 /** Brings one journal below its limits, in slices, each its own transaction with the event that says so. */
 export async function trim(trimmer: Trimmer, journal: JournalState, limits: RetentionLimits): Promise<Gone> {
   const total = { events: 0, bytes: 0 }
-  for (const excess of excesses(journal, limits)) {
-    const gone = { events: 0, bytes: 0 }
-    for (const rank of excess.ranks) await trimRank(trimmer, journal, excess, rank, gone)
-    total.events += gone.events
-    total.bytes += gone.bytes
+  for (;;) {
+    let events = 0
+    let records = 0
+    for (const excess of excesses(journal, limits)) {
+      const gone = { events: 0, bytes: 0 }
+      for (const rank of excess.ranks) records += await trimRank(trimmer, journal, excess, rank, gone)
+      events += gone.events
+      total.events += gone.events
+      total.bytes += gone.bytes
+    }
+    // What came meanwhile, and what was said about the trimming itself, can be too much again.
+    if (!isOverLimit(journal, limits) || events <= records || trimmer.signal.aborted) return total
   }
-  return total
 }
 
 /** What is too much, each worked out against the journal as it is when its turn comes. */
@@ -95,17 +101,18 @@ function* excesses(journal: JournalState, limits: RetentionLimits): Generator<Ex
   }
 }
 
-/** One pass over the journal for what ranks no higher; adds what it took out to `gone`. */
+/** One pass over the journal for what ranks no higher; adds what it took out to `gone`. Returns how often it said so. */
 async function trimRank(
   trimmer: Trimmer,
   journal: JournalState,
   excess: Excess,
   rank: number,
   gone: { events: number; bytes: number },
-): Promise<void> {
+): Promise<number> {
   // What this run appends about itself is not its business.
   const last = journal.head.seq - 1
   let rows = rowsAtFirst
+  let records = 0
   for (let from = 0; from < last && !trimmer.signal.aborted; ) {
     const started = performance.now()
     const found = await trimmer.connection.index({
@@ -127,13 +134,17 @@ async function trimRank(
       gone.events += 1
       gone.bytes += row.bytes
     }
-    if (victims.length > 0) await removeSlice(trimmer, journal, victims, excess.reason)
+    if (victims.length > 0) {
+      await removeSlice(trimmer, journal, victims, excess.reason)
+      records += 1
+    }
     if (stop) break
     from = found.at(-1)?.seq ?? last
     const took = performance.now() - started
     rows = Math.max(50, Math.min(maxRows, Math.round(rows * Math.min(2, Math.max(0.5, sliceMs / took)))))
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
+  return records
 }
 
 async function removeSlice(
@@ -162,8 +173,8 @@ async function removeSlice(
   const data = {
     from: Math.min(seqs[0]!, ...claims.map((claim) => claim.from)),
     to: Math.max(seqs.at(-1)!, ...claims.map((claim) => claim.to)),
-    events: seqs.length,
-    bytes,
+    events: claims.reduce((sum, claim) => sum + claim.events, seqs.length),
+    bytes: claims.reduce((sum, claim) => sum + claim.bytes, bytes),
     reason,
   }
   const writer = { source: 'host' as const, context: {} }
