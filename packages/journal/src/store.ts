@@ -280,7 +280,10 @@ export class Store {
       return
     }
     await this.#connection.reserve('take')
-    this.#note('limit.reached', { limit: 'disk', max: 0, failedForMs: Math.round(health.failedForMs ?? 0) })
+    const { milliseconds = 0, error } = health.failedFor ?? {}
+    // A foreign lock that was waited out is no limit of ours.
+    if (error?.code !== 'store_failing') return
+    this.#note('limit.reached', { limit: 'disk', max: 0, failedForMs: Math.round(milliseconds) })
   }
 
   /** Into the host's own journal, and never in anyone's way. */

@@ -19,49 +19,58 @@ export interface DemoOptions {
 }
 
 /** A first look: everything that happens in a folder is one ordered, durable record. */
-export async function demo({ keep, pauseMs, print, width }: DemoOptions): Promise<void> {
+export async function demo(options: DemoOptions): Promise<void> {
+  const { keep, print } = options
   const folder = await mkdtemp(join(tmpdir(), 'vitrine-demo-'))
-  const root = join(folder, 'workspace')
-  await mkdir(root)
-  const path = join(folder, 'journal.db')
-  const audit = join(folder, 'audit.jsonl')
   try {
     print(
       pc.bold('Real operations in a temporary folder; every line is an event that is already committed.\n'),
     )
-    await using store = await openStore(sqliteStore({ path }))
-    store.addSecret('DEMO_TOKEN', secret)
-    await store.addSink('audit', jsonlSink({ path: audit }))
+    const path = join(folder, 'journal.db')
     const sandbox = newId('sandbox')
-    const journal = await store.journal(sandbox, { source: 'engine', actor: 'demo', sandbox })
-    const keepReadme: Gate = ({ data }) =>
-      data.path === 'README.md' ? { answer: 'deny', reason: 'the README stays' } : 'allow'
-    journal.gate('keep-the-readme', keepReadme, { ops: ['rm'] })
-    const watching = new AbortController()
-    const watched = watch(journal, watching.signal, (line) => print(line), width)
-    await story(journal, openWorkplace(journal, root), root, () => sleep(pauseMs))
-    await journal.flush()
-    watching.abort()
-    await watched
-
-    for (const line of await summarize(journal)) print(line)
-    const lines = (await readFile(audit, 'utf8')).trimEnd().split('\n').length
+    await live(path, folder, sandbox, options)
+    const { tampered, named, reason } = await tamperWithCopy(path, join(folder, 'tampered.db'), sandbox)
     print(
-      `${pc.bold('Audit log')}       ${lines} lines of JSON, one an event, kept by a sink that goes on where it was after any outage`,
-    )
-    const verified = await journal.verify()
-    if (!verified.ok) throw new Error(`the journal does not verify at ${verified.seq}: ${verified.reason}`)
-    print(
-      `${pc.bold('Verified')}        ${pc.green(`the chain of ${verified.events} events holds`)}, head ${verified.head.hash.slice(0, 16)}…`,
-    )
-    const found = await tamperWithCopy(path, folder, sandbox)
-    print(
-      `${pc.bold('Tampered copy')}   one byte of event ${found.tampered} was changed; verify names ${pc.red(`event ${found.named}`)}: ${found.reason}`,
+      `${pc.bold('Tampered copy')}   one byte of event ${tampered} was changed; verify names ${pc.red(`event ${named}`)}: ${reason}`,
     )
     if (keep) print(`\nKept in ${folder}`)
   } finally {
     if (!keep) await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function live(
+  path: string,
+  folder: string,
+  sandbox: string,
+  { pauseMs, print, width }: DemoOptions,
+): Promise<void> {
+  const root = join(folder, 'workspace')
+  const audit = join(folder, 'audit.jsonl')
+  await mkdir(root)
+  await using store = await openStore(sqliteStore({ path }))
+  store.addSecret('DEMO_TOKEN', secret)
+  await store.addSink('audit', jsonlSink({ path: audit }))
+  const journal = await store.journal(sandbox, { source: 'engine', actor: 'demo', sandbox })
+  const keepReadme: Gate = ({ data }) =>
+    data.path === 'README.md' ? { answer: 'deny', reason: 'the README stays' } : 'allow'
+  journal.gate('keep-the-readme', keepReadme, { ops: ['rm'] })
+  const watching = new AbortController()
+  const watched = watch(journal, watching.signal, print, width)
+  await story(journal, openWorkplace(journal, root), root, () => sleep(pauseMs))
+  await journal.flush()
+  watching.abort()
+  await watched
+
+  for (const line of await summarize(journal)) print(line)
+  const lines = (await readFile(audit, 'utf8')).trimEnd().split('\n').length
+  print(
+    `${pc.bold('Audit log')}       ${lines} lines of JSON, by a sink that goes on where it was after any outage`,
+  )
+  const verified = await journal.verify()
+  if (!verified.ok) throw new Error(`the journal does not verify at ${verified.seq}: ${verified.reason}`)
+  const holds = pc.green(`the chain of ${verified.events} events holds`)
+  print(`${pc.bold('Verified')}        ${holds}, head ${verified.head.hash.slice(0, 16)}…`)
 }
 
 // A value in the form of a token, made here: nothing accepts it.

@@ -1,20 +1,16 @@
 import { copyFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openStore, sqliteStore } from '@vitrine/journal'
 
-/** Changes one event in a copy of the journal, behind its back, and asks the copy whether it still holds. */
+const tampered = 5
+
+/** Changes one event in a copy of a closed store, behind its back, and asks the copy whether it still holds. */
 export async function tamperWithCopy(
   path: string,
-  folder: string,
+  copy: string,
   journalId: string,
 ): Promise<{ tampered: number; named: number; reason: string }> {
-  const copy = join(folder, 'tampered.db')
-  const original = new DatabaseSync(path)
-  original.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  original.close()
   await copyFile(path, copy)
-  const tampered = 5
   const raw = new DatabaseSync(copy)
   raw.prepare("UPDATE events SET body = replace(body, 'engine', 'enginf') WHERE seq = ?").run(tampered)
   raw.close()

@@ -41,7 +41,10 @@ export interface CommitterOptions {
 }
 
 export type Health =
-  | { readonly status: 'ok'; readonly failedForMs?: number }
+  | {
+      readonly status: 'ok'
+      readonly failedFor?: { readonly milliseconds: number; readonly error: VitrineError }
+    }
   | { readonly status: 'failing'; readonly error: VitrineError }
 
 /** The one writer: takes what was appended in a tick into one transaction, and shows it once it is committed. */
@@ -238,9 +241,9 @@ export class Committer {
       else this.#fail(toVitrineError(error, 'store_failing'), [])
       return
     }
-    const failedForMs = performance.now() - this.#failing.since
+    const { since, error } = this.#failing
     this.#failing = undefined
-    this.#options.onHealth({ status: 'ok', failedForMs })
+    this.#options.onHealth({ status: 'ok', failedFor: { milliseconds: performance.now() - since, error } })
     if (this.#queue.length > 0) this.#start()
   }
 

@@ -32,7 +32,7 @@ export async function openFile(
   const size = sizeOf(path)
   try {
     // SQLite would throw away the log of an empty file, and take a very short one for empty.
-    if (inUse && size === 0) throw emptied(path)
+    if (inUse && !size) throw emptied(path)
     if (size && size < smallestDatabase) throw notOurs(path)
     if (size) await inspect(path)
     if (readOnly) return await openToRead(path)
@@ -114,9 +114,11 @@ function notOurs(path: string): VitrineError {
 }
 
 function emptied(path: string): VitrineError {
-  return new VitrineError('store_corrupt', `The store ${path} is empty though it was in use before.`, {
-    details: { path },
-  })
+  return new VitrineError(
+    'store_corrupt',
+    `The store ${path} is gone or empty though it was in use before. To begin anew, delete ${path}.owner too.`,
+    { details: { path } },
+  )
 }
 
 /** A look that changes nothing: opened to write, another program's database would be recovered and checkpointed. */

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { note, output } from '../fixtures/events.ts'
+import { opened } from '../fixtures/opened.ts'
+import { expectInOrder, largeJournal } from './large-journal.ts'
+
+describe('while a journal is trimmed', () => {
+  test('appends and reads get their turn', async () => {
+    const large = await largeJournal(20_000)
+    const { journal } = large
+    let over = false
+    const trimming = journal.trim({ events: 1_000 }).then((gone) => {
+      over = true
+      return gone
+    })
+    let appended = 0
+    let read = 0
+    while (!over) {
+      await journal.append([note(`meanwhile ${appended}`)])
+      if (!over) appended += 1
+      await journal.read({ limit: 10, order: 'backwards' })
+      if (!over) read += 1
+    }
+    expect((await trimming).events).toBeGreaterThan(0)
+    expect(appended).toBeGreaterThan(1)
+    expect(read).toBeGreaterThan(1)
+    await expectInOrder(large)
+  })
+
+  test('it happens in transactions of their own, each with an event that says so', async () => {
+    const large = await largeJournal(20_000, (index) => output(index, `${index}`))
+    await large.journal.trim({ events: 1_000 })
+    const said = (await large.journal.read({ types: ['journal.trimmed'], limit: 10_000 })).events.filter(
+      ({ type }) => type === 'journal.trimmed',
+    )
+    expect(said.length).toBeGreaterThan(3)
+  })
+
+  test('another trimming waits, and nothing is trimmed twice', async () => {
+    const large = await largeJournal(6_000)
+    const { journal } = large
+    const [first, second, third] = await Promise.all([
+      journal.trim({ events: 4_000 }),
+      journal.trim({ events: 2_000 }),
+      journal.trim({ events: 1_000 }),
+    ])
+    expect(first.events).toBeGreaterThanOrEqual(2_000)
+    const { rows } = await expectInOrder(large)
+    expect(rows).toBeLessThan(2_000)
+    const trimmings = journal.head.seq - 6_000
+    expect(first.events + second.events + third.events).toBe(6_000 + trimmings - rows)
+  })
+
+  test('the store can be closed, and the rest is trimmed another time', async () => {
+    const large = await largeJournal(20_000)
+    const trimming = large.journal.trim({ events: 100 })
+    await large.journal.append([note('meanwhile')])
+    await large.store.close()
+    await trimming.catch(() => undefined)
+    const store = await opened(large.path, { retention: {} })
+    const next = { ...large, store, journal: await store.journal('sbx_a') }
+    const before = await expectInOrder(next)
+    expect(before.rows).toBeGreaterThan(100)
+    await next.journal.trim({ events: 100 })
+    expect((await expectInOrder(next)).rows).toBeLessThan(before.rows)
+  })
+})

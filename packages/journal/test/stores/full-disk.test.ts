@@ -1,0 +1,245 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, type TestContext, test, vi } from 'vitest'
+import { type Journal, type OpenStoreOptions, openStore, type Store, sqliteStore } from '../../src/index.ts'
+import { events, everything, messages, note, numbers } from '../fixtures/events.ts'
+import { eventually } from '../fixtures/eventually.ts'
+import { folder } from '../fixtures/folder.ts'
+import { opened } from '../fixtures/opened.ts'
+import { smallDisk } from '../fixtures/small-disk.ts'
+
+describe('on a disk that is full', () => {
+  test('appends and new operations are refused, and what runs can end on the reserve', async (context) => {
+    const { disk, store, journal, path } = await host(context)
+    const work = await running(journal, 3)
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({
+      code: 'store_failing',
+      retryable: true,
+      message: expect.stringContaining(path),
+    })
+    expect(store.health).toMatchObject({ status: 'failing', error: { code: 'store_failing' } })
+    expect(existsSync(`${path}.reserve`)).toBe(false)
+    await expect(journal.operate('exec', {}, () => undefined)).rejects.toMatchObject({
+      code: 'store_failing',
+    })
+    work.finish()
+    await work.finished
+    expect(await outcomes(journal)).toEqual(['ok', 'ok', 'ok'])
+    expect(await messages(journal)).toEqual([])
+    disk.free()
+    await expectWell(store, journal)
+  })
+
+  test('endings wait when the reserve is gone too, and are committed once there is room', async (context) => {
+    const { disk, store, journal, path } = await host(context)
+    const work = await running(journal, 3)
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    disk.fill()
+    work.finish()
+    await sleep(400)
+    expect(work.ended).toBe(0)
+    expect(store.health.status).toBe('failing')
+    expect(await outcomes(journal)).toEqual([])
+    disk.free()
+    await work.finished
+    expect(await outcomes(journal)).toEqual(['ok', 'ok', 'ok'])
+    await expectWell(store, journal)
+    await eventually('the reserve is taken again', () => existsSync(`${path}.reserve`))
+    expect(statSync(`${path}.reserve`).size).toBe(1024 * 1024)
+  })
+
+  test('readers and tails go on, here and in other stores of the file', async (context) => {
+    const { disk, store, journal, path } = await host(context)
+    await journal.append([note('before')])
+    const reader = await opened(path, { readOnly: true })
+    const tail = journal.tail()
+    expect((await tail.next()).value).toMatchObject({ seq: 1 })
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    disk.fill()
+    expect(await messages(journal)).toEqual(['before'])
+    expect(await messages(reader)).toEqual(['before'])
+    const next = tail.next()
+    disk.free()
+    await eventually('the store is well again', () => store.health.status === 'ok')
+    await journal.append([note('after')])
+    expect((await next).value).toMatchObject({ seq: 2, data: { message: 'after' } })
+    await eventually('the reader sees it too', async () => (await messages(reader)).includes('after'))
+    await tail.return?.()
+  })
+
+  test('it is on record afterwards that the disk was full', async (context) => {
+    const { disk, store, journal } = await host(context)
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    disk.fill()
+    disk.free()
+    await eventually('the store is well again', () => store.health.status === 'ok')
+    const host_ = await store.journal('host')
+    await eventually('limit.reached is in the host journal', async () =>
+      events(await everything(host_)).some(({ type }) => type === 'limit.reached'),
+    )
+    expect(events(await everything(host_))).toEqual([
+      expect.objectContaining({
+        type: 'limit.reached',
+        derived: true,
+        data: expect.objectContaining({ limit: 'disk', failedForMs: expect.any(Number) }),
+      }),
+    ])
+  })
+
+  test('only so many endings wait, the rest is told, and a later owner ends it as interrupted', async (context) => {
+    const { disk, store, journal, path } = await host(context, { maxPendingEndings: 2 })
+    const work = await running(journal, 5)
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    disk.fill()
+    work.finish()
+    await eventually('three of five are told', () => work.refused.length === 3)
+    expect(work.refused).toEqual(['store_failing', 'store_failing', 'store_failing'])
+    disk.free()
+    await work.finished
+    expect(await outcomes(journal)).toEqual(['ok', 'ok'])
+    await store.close()
+    const next = await opened(path)
+    expect((await outcomes(await next.journal('sbx_a'))).toSorted()).toEqual([
+      'interrupted',
+      'interrupted',
+      'interrupted',
+      'ok',
+      'ok',
+    ])
+  })
+
+  test('the reserve is for endings: appends are refused until there is room for it again', async (context) => {
+    const { disk, store, journal, path } = await host(context)
+    const work = await running(journal, 3)
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    work.finish()
+    await work.finished
+    await sleep(300)
+    expect(existsSync(`${path}.reserve`)).toBe(false)
+    expect(store.health.status).toBe('failing')
+    await expect(journal.append([note('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    disk.free()
+    await expectWell(store, journal)
+  })
+
+  test('a store can be closed in time, with endings that still wait', async (context) => {
+    const { disk, store, journal } = await host(context)
+    const work = await running(journal, 1)
+    disk.fill()
+    await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
+    disk.fill()
+    work.finish()
+    await sleep(20)
+    let closed = false
+    const closing = store.close().then(() => {
+      closed = true
+    })
+    await eventually('the store is closed', () => closed, 10_000)
+    await closing
+    await work.finished
+    expect(work.refused).toEqual(['store_closed'])
+  })
+
+  test('a store that is opened is refused by name, and opens once there is room', async (context) => {
+    const { disk, store, path } = await host(context)
+    await store.close()
+    disk.fill()
+    await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({
+      code: 'store_failing',
+      message: expect.stringContaining(path),
+    })
+    disk.free()
+    const next = await opened(path)
+    await (await next.journal('sbx_a')).append([note('after')])
+  })
+})
+
+describe('a database that may not grow', () => {
+  test('fails and recovers like a full disk', async () => {
+    const path = join(folder(), 'journal.db')
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec')
+    onTestFinished(() => exec.mockRestore())
+    const store = await opened(path)
+    const databases = exec.mock.contexts.filter((one) => one instanceof DatabaseSync)
+    const db = databases.find((one) => one.isOpen && one.location() === path)
+    const journal = await store.journal('sbx_a')
+    const work = await running(journal, 2)
+    db!.exec('PRAGMA max_page_count = 1')
+    await expect(journal.append([large('never')])).rejects.toMatchObject({
+      code: 'store_failing',
+      retryable: true,
+    })
+    expect(store.health.status).toBe('failing')
+    db!.exec('PRAGMA max_page_count = 1000000')
+    work.finish()
+    await work.finished
+    expect(await outcomes(journal)).toEqual(['ok', 'ok'])
+    await expectWell(store, journal)
+  })
+})
+
+async function host(context: TestContext, options?: OpenStoreOptions) {
+  const disk = smallDisk()
+  if ('unavailable' in disk) return context.skip(disk.unavailable)
+  const path = join(disk.path, 'journal.db')
+  const store = await opened(path, options)
+  return { disk, path, store, journal: await store.journal('sbx_a') }
+}
+
+function large(message: string) {
+  return note(message.padEnd(20_000, '.'))
+}
+
+/** Operations that have begun, and end when they are told to. */
+async function running(journal: Journal, count: number) {
+  const { promise: told, resolve: finish } = Promise.withResolvers<void>()
+  const refused: unknown[] = []
+  let begun = 0
+  let ended = 0
+  const one = async () => {
+    try {
+      await journal.operate('exec', {}, () => {
+        begun += 1
+        return told
+      })
+    } catch (error) {
+      refused.push((error as { code?: string }).code)
+    }
+    ended += 1
+  }
+  const finished = Promise.all(numbers(1, count).map(one))
+  onTestFinished(() => finish())
+  await eventually('all operations have begun', () => begun === count)
+  return {
+    finish,
+    finished,
+    refused,
+    get ended() {
+      return ended
+    },
+  }
+}
+
+async function outcomes(journal: Journal): Promise<unknown[]> {
+  return events(await everything(journal))
+    .filter(({ type }) => type === 'operation.finished')
+    .map(({ data }) => data.outcome)
+}
+
+/** Recovered by itself, with nothing lost in between. */
+async function expectWell(store: Store, journal: Journal): Promise<void> {
+  await eventually('the store is well again', () => store.health.status === 'ok')
+  await journal.append([note('after')])
+  const seqs = events(await everything(journal)).map(({ seq }) => seq)
+  expect(seqs).toEqual(numbers(1, seqs.length))
+  expect(await journal.verify()).toMatchObject({ ok: true, events: seqs.length })
+  expect(await messages(journal)).toEqual(['after'])
+}

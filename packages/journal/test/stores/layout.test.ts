@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { openStore, sqliteStore } from '../../src/index.ts'
+import { messages, note, numbers } from '../fixtures/events.ts'
+import { folder } from '../fixtures/folder.ts'
+import { opened } from '../fixtures/opened.ts'
+
+describe('a store whose owner was killed while it laid out the file', () => {
+  test('before anything was written is laid out by the next one', async () => {
+    const path = join(folder(), 'journal.db')
+    writeFileSync(path, '')
+    writeFileSync(`${path}.owner`, '')
+    await works(path)
+  })
+
+  test('after the log was chosen is laid out by the next one', async () => {
+    const path = join(folder(), 'journal.db')
+    sql(path, 'PRAGMA journal_mode = WAL')
+    writeFileSync(`${path}.owner`, '')
+    expect(statSync(path).size).toBe(4_096)
+    await works(path)
+  })
+
+  test('in the middle of its one transaction is laid out by the next one', async () => {
+    const path = join(folder(), 'journal.db')
+    sql(
+      path,
+      'PRAGMA journal_mode = WAL; BEGIN; CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)',
+    )
+    writeFileSync(`${path}.owner`, '')
+    await works(path)
+  })
+})
+
+test('an owner that was killed at any step of laying out the file leaves nothing that stands in the way', async () => {
+  const root = folder()
+  const killed = numbers(1, 12).map(async (step) => {
+    const path = join(root, `${step}.db`)
+    const fixture = fileURLToPath(new URL('../fixtures/die-opening.ts', import.meta.url))
+    const host = spawn(process.execPath, ['--conditions=source', fixture, path, `${step}`])
+    const [, signal] = await once(host, 'exit')
+    expect(signal).toBe('SIGKILL')
+    return path
+  })
+  for (const path of await Promise.all(killed)) await works(path)
+})
+
+describe('a database with our id', () => {
+  test('but half a layout and no version is refused as damaged', async () => {
+    const path = join(folder(), 'journal.db')
+    sql(
+      path,
+      `PRAGMA journal_mode = WAL; PRAGMA application_id = ${0x56_49_54_52};
+       CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT`,
+    )
+    await refused(path)
+  })
+
+  test.each(['meta', 'journals', 'events', 'open_work'])(
+    'but without its table %s is refused as damaged',
+    async (table) => {
+      const path = join(folder(), 'journal.db')
+      await (await openStore(sqliteStore({ path }))).close()
+      sql(path, `DROP TABLE ${table}`)
+      await refused(path)
+    },
+  )
+
+  test('but journals that are not found by their names any more is refused as damaged', async () => {
+    const path = join(folder(), 'journal.db')
+    const store = await openStore(sqliteStore({ path }))
+    await (await store.journal('sbx_a')).append([note('one')])
+    await store.close()
+    const db = new DatabaseSync(path)
+    const index = db
+      .prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+      .get('sqlite_autoindex_journals_1')
+    db.close()
+    const bytes = readFileSync(path)
+    // How many entries the page of the index has: none any more.
+    bytes.writeUInt16BE(0, (Number(index?.rootpage) - 1) * 4_096 + 3)
+    writeFileSync(path, bytes)
+    await refused(path)
+  })
+
+  test('but an epoch that is no number is refused as damaged', async () => {
+    const path = join(folder(), 'journal.db')
+    await (await openStore(sqliteStore({ path }))).close()
+    sql(path, "UPDATE meta SET value = 'many' WHERE key = 'epoch'")
+    await refused(path)
+  })
+
+  test('but without the id of the store is refused as damaged', async () => {
+    const path = join(folder(), 'journal.db')
+    await (await openStore(sqliteStore({ path }))).close()
+    sql(path, "DELETE FROM meta WHERE key = 'store'")
+    await refused(path)
+  })
+
+  test('but open work that cannot be read is refused as damaged', async () => {
+    const path = join(folder(), 'journal.db')
+    const store = await openStore(sqliteStore({ path }))
+    await (await store.journal('sbx_a')).append([note('one')])
+    await store.close()
+    sql(path, "INSERT INTO open_work VALUES (1, 'operation', 'op_1', 1, '{', '{}')")
+    await refused(path)
+  })
+})
+
+test('a new store is laid out once: its second owner finds the same store with a higher epoch', async () => {
+  const path = join(folder(), 'journal.db')
+  const first = await openStore(sqliteStore({ path }))
+  await first.close()
+  const second = await openStore(sqliteStore({ path }))
+  await second.close()
+  expect(second.id).toBe(first.id)
+  const db = new DatabaseSync(path, { readOnly: true })
+  expect(db.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()).toMatchObject({ value: '2' })
+  expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 1 })
+  db.close()
+})
+
+test.each(['normal', 'full'] as const)(
+  'a store opens with synchronous %s and keeps what it is given',
+  async (synchronous) => {
+    const path = join(folder(), 'journal.db')
+    const store = await openStore(sqliteStore({ path, synchronous }))
+    await (await store.journal('sbx_a')).append([note('one')])
+    await store.close()
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    expect(await messages(await opened(path))).toEqual(['one'])
+  },
+)
+
+async function works(path: string): Promise<void> {
+  const store = await openStore(sqliteStore({ path }))
+  await (await store.journal('sbx_a')).append([note('one')])
+  await store.close()
+  expect(await messages(await opened(path))).toEqual(['one'])
+}
+
+async function refused(path: string): Promise<void> {
+  await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({
+    code: 'store_corrupt',
+    message: expect.stringContaining(path),
+  })
+}
+
+function sql(path: string, statements: string): void {
+  const db = new DatabaseSync(path)
+  db.exec(statements)
+  db.close()
+}
