@@ -1,6 +1,6 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { type JournalEvent, type OpenWork, VitrineError, type WorkKindName } from '@vitrine/protocol'
-import { Entry } from '../../entry.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { type OpenWork, VitrineError, type WorkKindName } from '@vitrine/protocol'
+import type { Entry } from '../../entry.ts'
 import type {
   BlobInfo,
   CommitBatch,
@@ -8,26 +8,17 @@ import type {
   IndexRow,
   JournalHead,
   NewBlob,
-  Removal,
   ScanRange,
   StoreConnection,
 } from '../contract.ts'
 import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
-import { DamagedRow, storeError } from './errors.ts'
+import { storeError } from './errors.ts'
+import { EventRows } from './event-rows.ts'
 import { JournalRows } from './journal-rows.ts'
 import { type OpenFile, patiently } from './open-file.ts'
 import type { OwnerLock } from './ownership.ts'
 import { freeReserve, takeReserve } from './reserve.ts'
-import { scanQuery } from './scan.ts'
 import { Statements } from './statements.ts'
-
-const rowsPerInsert = 32
-const columnsPerRow = 9
-const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?)'
-const insertEvents =
-  'INSERT INTO events (position, journal, seq, time, type, session, run, hash, body) VALUES '
-const insertOne = insertEvents + row
-const insertMany = insertEvents + Array(rowsPerInsert).fill(row).join(', ')
 
 /** One owner's (or reader's) hold on a SQLite store. */
 export class SqliteConnection implements StoreConnection {
@@ -39,9 +30,8 @@ export class SqliteConnection implements StoreConnection {
   readonly #lock: OwnerLock | undefined
   readonly #statements: Statements
   readonly #journals: JournalRows
+  readonly #events: EventRows
   #fenced = false
-  /** The parameters of one insert, used again for each: making them anew costs as much as the insert. */
-  readonly #values: (string | number | null)[] = Array(rowsPerInsert * columnsPerRow).fill(null)
 
   constructor({ path, db, lock, epoch, storeId }: OpenFile) {
     this.#path = path
@@ -51,6 +41,7 @@ export class SqliteConnection implements StoreConnection {
     this.readOnly = lock === undefined
     this.#statements = new Statements(db)
     this.#journals = new JournalRows(this.#statements)
+    this.#events = new EventRows(this.#statements, this.#journals)
     this.storeId = storeId
     if (lock) takeReserve(path)
   }
@@ -59,7 +50,7 @@ export class SqliteConnection implements StoreConnection {
     await this.#transaction(() => {
       const of = (sql: string) => this.#statements.of(sql)
       for (const head of batch.heads) this.#journals.save(head)
-      this.#insertEntries(batch.entries)
+      this.#events.insert(batch.entries)
       for (const work of batch.opened) {
         // An id that ended and started again in one batch still has its row.
         of(
@@ -88,50 +79,8 @@ export class SqliteConnection implements StoreConnection {
           blob,
         )
       }
-      for (const removal of batch.removals) this.#remove(removal)
+      for (const removal of batch.removals) this.#events.remove(removal)
     })
-  }
-
-  #remove({ journal, seqs, droppedHoles, holes }: Removal): void {
-    const of = (sql: string) => this.#statements.of(sql)
-    const id = this.#journals.rowId(journal)
-    for (const [first, last] of runs(seqs)) {
-      of('DELETE FROM events WHERE journal = ? AND seq BETWEEN ? AND ?').run(id, first, last)
-      of('DELETE FROM blob_references WHERE journal = ? AND seq BETWEEN ? AND ?').run(id, first, last)
-    }
-    for (const hole of droppedHoles)
-      of('DELETE FROM holes WHERE journal = ? AND from_seq = ?').run(id, hole.from)
-    for (const { from, to, position, hash, reason, types } of holes) {
-      of(
-        'INSERT INTO holes (journal, from_seq, to_seq, position, hash, reason, types) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      ).run(id, from, to, position, hash, reason, JSON.stringify(types))
-    }
-  }
-
-  #insertEntries(entries: readonly Entry[]): void {
-    let index = 0
-    for (; index + rowsPerInsert <= entries.length; index += rowsPerInsert) {
-      for (let row = 0; row < rowsPerInsert; row += 1) this.#fillRow(row, entries[index + row]!)
-      this.#statements.of(insertMany).run(...this.#values)
-    }
-    for (; index < entries.length; index += 1) {
-      this.#fillRow(0, entries[index]!)
-      this.#statements.of(insertOne).run(...this.#values.slice(0, columnsPerRow))
-    }
-  }
-
-  #fillRow(row: number, { position, journal, seq, hash, body, event }: Entry): void {
-    const values = this.#values
-    const first = row * columnsPerRow
-    values[first] = position
-    values[first + 1] = this.#journals.rowId(journal)
-    values[first + 2] = seq
-    values[first + 3] = timeOf(event.time)
-    values[first + 4] = event.type
-    values[first + 5] = event.session ?? null
-    values[first + 6] = event.run ?? null
-    values[first + 7] = hash
-    values[first + 8] = body
   }
 
   async head(journal: string): Promise<JournalHead | undefined> {
@@ -143,91 +92,23 @@ export class SqliteConnection implements StoreConnection {
   }
 
   async lastPosition(): Promise<number> {
-    return this.#use(() =>
-      Number(this.#statements.of('SELECT max(position) AS last FROM events').get()?.last ?? 0),
-    )
+    return this.#use(() => this.#events.lastPosition())
   }
 
   async scan(range: ScanRange): Promise<Entry[]> {
-    return this.#scan('position, journal, seq, hash, body', range, ([position, journal, seq, hash, body]) => {
-      if (typeof body !== 'string' || typeof hash !== 'string')
-        throw new DamagedRow(`event ${seq} is not text`)
-      const name = range.journal ?? this.#journals.name(journal as number)
-      return new Entry(position as number, name, seq as number, hash, body)
-    })
+    return this.#use(() => this.#events.scan(range))
   }
 
   async index(range: ScanRange): Promise<IndexRow[]> {
-    // Text is counted as JavaScript does; SQLite can do that only where no character takes more than a byte.
-    const length = 'iif(octet_length(body) = length(body), length(body), body)'
-    const columns = `position, seq, time, type, hash, ${length}`
-    return this.#scan(columns, range, ([position, seq, time, type, hash, text]) => ({
-      position: position as number,
-      seq: seq as number,
-      time: time as number,
-      type: type as string,
-      hash: hash as string,
-      bytes: typeof text === 'string' ? text.length : Number(text),
-    }))
-  }
-
-  #scan<T>(columns: string, range: ScanRange, toRow: (values: SQLOutputValue[]) => T): Promise<T[]> {
-    return this.#use(() => {
-      const journal = range.journal === null ? null : this.#journals.find(range.journal)
-      if (journal === undefined) return []
-      const { sql, values } = scanQuery(columns, range, journal)
-      // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
-      const rows = this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
-      return rows.map(toRow)
-    })
+    return this.#use(() => this.#events.index(range))
   }
 
   async misfiled(journal: string, from: number, to: number): Promise<number | undefined> {
-    return this.#use(() => {
-      const suspects = this.#statements
-        .of(
-          `SELECT seq, time, type, session, run, body FROM events
-           WHERE journal = ? AND seq > ? AND seq <= ? AND CASE WHEN json_valid(body) THEN
-             type IS NOT body ->> 'type' OR session IS NOT body ->> 'session'
-             OR run IS NOT body ->> 'run' OR seq IS NOT body ->> 'seq'
-             OR strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') IS NOT body ->> 'time'
-           ELSE TRUE END ORDER BY seq`,
-        )
-        .iterate(this.#journals.find(journal) ?? -1, from, to)
-      for (const suspect of suspects) if (isMisfiled(suspect)) return Number(suspect.seq)
-      return undefined
-    })
+    return this.#use(() => this.#events.misfiled(journal, from, to))
   }
 
   async holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]> {
-    return this.#use(() => {
-      if (journal === null) {
-        return this.#holeRows(
-          this.#statements
-            .of('SELECT * FROM holes WHERE position >= ? AND position <= ? ORDER BY position')
-            .all(from, to),
-        )
-      }
-      const id = this.#journals.find(journal)
-      if (id === undefined) return []
-      return this.#holeRows(
-        this.#statements
-          .of('SELECT * FROM holes WHERE journal = ? AND from_seq <= ? AND to_seq >= ? ORDER BY from_seq')
-          .all(id, to, from),
-      )
-    })
-  }
-
-  #holeRows(rows: Record<string, SQLOutputValue>[]): Hole[] {
-    return rows.map((hole) => ({
-      journal: this.#journals.name(Number(hole.journal)),
-      from: Number(hole.from_seq),
-      to: Number(hole.to_seq),
-      position: Number(hole.position),
-      hash: String(hole.hash),
-      reason: String(hole.reason),
-      types: JSON.parse(String(hole.types)) as string[],
-    }))
+    return this.#use(() => this.#events.holes(journal, from, to))
   }
 
   async openWork(): Promise<readonly OpenWork[]> {
@@ -382,48 +263,4 @@ export class SqliteConnection implements StoreConnection {
       details: { path: this.#path, epoch: this.epoch },
     })
   }
-}
-
-/** SQLite reads JSON a little otherwise: it knows no half of a surrogate pair, and no great depth. */
-function isMisfiled({ seq, time, type, session, run, body }: Record<string, SQLOutputValue>): boolean {
-  try {
-    const event = JSON.parse(String(body)) as Partial<JournalEvent>
-    const stored = (text: string | undefined) => text?.toWellFormed() ?? null
-    return (
-      event.seq !== seq ||
-      event.type !== type ||
-      stored(event.session) !== session ||
-      stored(event.run) !== run ||
-      Date.parse(event.time ?? '') !== time
-    )
-  } catch {
-    return true
-  }
-}
-
-/** Sorted numbers as first and last of each unbroken run. */
-function* runs(numbers: readonly number[]): Generator<[number, number]> {
-  let first = numbers[0]
-  if (first === undefined) return
-  let last = first
-  for (const number of numbers.slice(1)) {
-    if (number !== last + 1) {
-      yield [first, last]
-      first = number
-    }
-    last = number
-  }
-  yield [first, last]
-}
-
-let lastIso = ''
-let lastTime = 0
-
-/** Many events share a millisecond. */
-function timeOf(iso: string): number {
-  if (iso !== lastIso) {
-    lastIso = iso
-    lastTime = Date.parse(iso)
-  }
-  return lastTime
 }

@@ -1,0 +1,191 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import type { JournalEvent } from '@vitrine/protocol'
+import { Entry } from '../../entry.ts'
+import type { Hole, IndexRow, Removal, ScanRange } from '../contract.ts'
+import { DamagedRow } from './errors.ts'
+import type { JournalRows } from './journal-rows.ts'
+import { scanQuery } from './scan.ts'
+import type { Statements } from './statements.ts'
+
+const rowsPerInsert = 32
+const columnsPerRow = 9
+const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?)'
+const insertEvents =
+  'INSERT INTO events (position, journal, seq, time, type, session, run, hash, body) VALUES '
+const insertOne = insertEvents + row
+const insertMany = insertEvents + Array(rowsPerInsert).fill(row).join(', ')
+
+/** The table of events, and the holes that trimming left in it. */
+export class EventRows {
+  readonly #statements: Statements
+  readonly #journals: JournalRows
+  /** The parameters of one insert, used again for each: making them anew costs as much as the insert. */
+  readonly #values: (string | number | null)[] = Array(rowsPerInsert * columnsPerRow).fill(null)
+
+  constructor(statements: Statements, journals: JournalRows) {
+    this.#statements = statements
+    this.#journals = journals
+  }
+
+  lastPosition(): number {
+    return Number(this.#statements.of('SELECT max(position) AS last FROM events').get()?.last ?? 0)
+  }
+
+  insert(entries: readonly Entry[]): void {
+    let index = 0
+    for (; index + rowsPerInsert <= entries.length; index += rowsPerInsert) {
+      for (let row = 0; row < rowsPerInsert; row += 1) this.#fillRow(row, entries[index + row]!)
+      this.#statements.of(insertMany).run(...this.#values)
+    }
+    for (; index < entries.length; index += 1) {
+      this.#fillRow(0, entries[index]!)
+      this.#statements.of(insertOne).run(...this.#values.slice(0, columnsPerRow))
+    }
+  }
+
+  #fillRow(row: number, { position, journal, seq, hash, body, event }: Entry): void {
+    const values = this.#values
+    const first = row * columnsPerRow
+    values[first] = position
+    values[first + 1] = this.#journals.rowId(journal)
+    values[first + 2] = seq
+    values[first + 3] = timeOf(event.time)
+    values[first + 4] = event.type
+    values[first + 5] = event.session ?? null
+    values[first + 6] = event.run ?? null
+    values[first + 7] = hash
+    values[first + 8] = body
+  }
+
+  /** Takes events out, with what they refer to, and notes the holes. */
+  remove({ journal, seqs, droppedHoles, holes }: Removal): void {
+    const of = (sql: string) => this.#statements.of(sql)
+    const id = this.#journals.rowId(journal)
+    for (const [first, last] of runs(seqs)) {
+      of('DELETE FROM events WHERE journal = ? AND seq BETWEEN ? AND ?').run(id, first, last)
+      of('DELETE FROM blob_references WHERE journal = ? AND seq BETWEEN ? AND ?').run(id, first, last)
+    }
+    for (const hole of droppedHoles)
+      of('DELETE FROM holes WHERE journal = ? AND from_seq = ?').run(id, hole.from)
+    for (const { from, to, position, hash, reason, types } of holes) {
+      of(
+        'INSERT INTO holes (journal, from_seq, to_seq, position, hash, reason, types) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ).run(id, from, to, position, hash, reason, JSON.stringify(types))
+    }
+  }
+
+  scan(range: ScanRange): Entry[] {
+    return this.#scan('position, journal, seq, hash, body', range, ([position, journal, seq, hash, body]) => {
+      if (typeof body !== 'string' || typeof hash !== 'string')
+        throw new DamagedRow(`event ${seq} is not text`)
+      const name = range.journal ?? this.#journals.name(journal as number)
+      return new Entry(position as number, name, seq as number, hash, body)
+    })
+  }
+
+  index(range: ScanRange): IndexRow[] {
+    // Text is counted as JavaScript does; SQLite can do that only where no character takes more than a byte.
+    const length = 'iif(octet_length(body) = length(body), length(body), body)'
+    const columns = `position, seq, time, type, hash, ${length}`
+    return this.#scan(columns, range, ([position, seq, time, type, hash, text]) => ({
+      position: position as number,
+      seq: seq as number,
+      time: time as number,
+      type: type as string,
+      hash: hash as string,
+      bytes: typeof text === 'string' ? text.length : Number(text),
+    }))
+  }
+
+  #scan<T>(columns: string, range: ScanRange, toRow: (values: SQLOutputValue[]) => T): T[] {
+    const journal = range.journal === null ? null : this.#journals.find(range.journal)
+    if (journal === undefined) return []
+    const { sql, values } = scanQuery(columns, range, journal)
+    // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
+    const rows = this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
+    return rows.map(toRow)
+  }
+
+  /** The first of a stretch that would be found as something its body does not say. */
+  misfiled(journal: string, from: number, to: number): number | undefined {
+    const suspects = this.#statements
+      .of(
+        `SELECT seq, time, type, session, run, body FROM events
+         WHERE journal = ? AND seq > ? AND seq <= ? AND CASE WHEN json_valid(body) THEN
+           type IS NOT body ->> 'type' OR session IS NOT body ->> 'session'
+           OR run IS NOT body ->> 'run' OR seq IS NOT body ->> 'seq'
+           OR strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') IS NOT body ->> 'time'
+         ELSE TRUE END ORDER BY seq`,
+      )
+      .iterate(this.#journals.find(journal) ?? -1, from, to)
+    for (const suspect of suspects) if (isMisfiled(suspect)) return Number(suspect.seq)
+    return undefined
+  }
+
+  holes(journal: string | null, from: number, to: number): Hole[] {
+    if (journal === null) {
+      const sql = 'SELECT * FROM holes WHERE position >= ? AND position <= ? ORDER BY position'
+      return this.#holeRows(this.#statements.of(sql).all(from, to))
+    }
+    const id = this.#journals.find(journal)
+    if (id === undefined) return []
+    const sql = 'SELECT * FROM holes WHERE journal = ? AND from_seq <= ? AND to_seq >= ? ORDER BY from_seq'
+    return this.#holeRows(this.#statements.of(sql).all(id, to, from))
+  }
+
+  #holeRows(rows: Record<string, SQLOutputValue>[]): Hole[] {
+    return rows.map((hole) => ({
+      journal: this.#journals.name(Number(hole.journal)),
+      from: Number(hole.from_seq),
+      to: Number(hole.to_seq),
+      position: Number(hole.position),
+      hash: String(hole.hash),
+      reason: String(hole.reason),
+      types: JSON.parse(String(hole.types)) as string[],
+    }))
+  }
+}
+
+/** SQLite reads JSON a little otherwise: it knows no half of a surrogate pair, and no great depth. */
+function isMisfiled({ seq, time, type, session, run, body }: Record<string, SQLOutputValue>): boolean {
+  try {
+    const event = JSON.parse(String(body)) as Partial<JournalEvent>
+    const stored = (text: string | undefined) => text?.toWellFormed() ?? null
+    return (
+      event.seq !== seq ||
+      event.type !== type ||
+      stored(event.session) !== session ||
+      stored(event.run) !== run ||
+      Date.parse(event.time ?? '') !== time
+    )
+  } catch {
+    return true
+  }
+}
+
+/** Sorted numbers as first and last of each unbroken run. */
+function* runs(numbers: readonly number[]): Generator<[number, number]> {
+  let first = numbers[0]
+  if (first === undefined) return
+  let last = first
+  for (const number of numbers.slice(1)) {
+    if (number !== last + 1) {
+      yield [first, last]
+      first = number
+    }
+    last = number
+  }
+  yield [first, last]
+}
+
+let lastIso = ''
+let lastTime = 0
+
+/** Many events share a millisecond. */
+function timeOf(iso: string): number {
+  if (iso !== lastIso) {
+    lastIso = iso
+    lastTime = Date.parse(iso)
+  }
+  return lastTime
+}
