@@ -141,8 +141,9 @@ export class Journal implements JournalReader {
 
   async summary({ buckets, signal, ...filter }: SummaryOptions = {}): Promise<Summary> {
     const slices = wholeNumber('buckets', buckets, { min: 1, max: 10_000, fallback: 60 })
-    const { key } = await this.#core.subject.end()
-    return summarize(this.#core.connection, this.id, key, slices, eventFilter(filter), signal)
+    this.#core.reader.mustBeOpen()
+    const newest = await this.#core.subject.end()
+    return summarize(this.#core.connection, this.id, newest, slices, eventFilter(filter), signal)
   }
 
   /** Shows copies of events as they are committed, from memory, best effort. */
@@ -208,6 +209,7 @@ export class Journal implements JournalReader {
     head?: RememberedHead
     signal?: AbortSignal
   } = {}): Promise<Verification> {
+    this.#core.reader.mustBeOpen()
     await this.#core.committer.idle()
     return verifyJournal(this.#core.connection, this.id, head, signal)
   }

@@ -39,12 +39,17 @@ function placeMirrored(
   const references: BlobReference[] = []
   const holes: Hole[] = []
   for (const item of items) {
-    const { from, to } = 'hole' in item ? item.hole : { from: item.event.seq, to: item.event.seq }
+    const given = 'hole' in item ? item.hole : { from: item.event.seq, to: item.event.seq }
+    const { to } = given
     if (to <= seq) continue
+    // What is here of a hole stays here.
+    const from = 'hole' in item ? Math.max(given.from, seq + 1) : given.from
     if (from !== seq + 1) throw diverged(journal, `it ends at ${seq} and ${from} was given`)
     if ('hole' in item) {
       hash = item.hole.hash
-      holes.push({ ...item.hole, journal, position })
+      // A place of its own in the commit order: readers of the whole store pass it like an event.
+      position += 1
+      holes.push({ ...item.hole, from, journal, position })
     } else {
       const entry = mirrored(journal, item, hash, position + 1)
       position += 1
@@ -55,7 +60,7 @@ function placeMirrored(
     }
     seq = to
   }
-  return { entries, references, seq, hash, time, holes }
+  return { entries, references, seq, hash, time, position, holes }
 }
 
 function mirrored(

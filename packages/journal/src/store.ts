@@ -25,7 +25,7 @@ import type { StoreSettings } from './settings.ts'
 import type { SinkState } from './sinks/feed.ts'
 import type { Sink } from './sinks/sink.ts'
 import { type AddedSink, type AddSinkOptions, Sinks } from './sinks/sinks.ts'
-import type { StoreConnection } from './stores/contract.ts'
+import type { JournalHead, StoreConnection } from './stores/contract.ts'
 import { Taps } from './taps/taps.ts'
 import { Wakeup } from './wakeup.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -51,6 +51,7 @@ export class Store {
   readonly #subject: Subject
   readonly #wakeup = new Wakeup()
   readonly #journals = new Map<string, JournalCore & { readonly wakeup: Wakeup }>()
+  readonly #opening = new Map<string, Promise<JournalCore>>()
   readonly #sinks: Sinks
   readonly #trimming: Trimming
   readonly #lost = new AbortController()
@@ -73,7 +74,7 @@ export class Store {
       openWork: start.openWork,
       maxPendingBytes: settings.maxPendingBytes,
       maxPendingEndings: settings.maxPendingEndings,
-      onCommitted: (entries) => this.#committed(entries),
+      onCommitted: (entries, journals) => this.#committed(entries, journals),
       onHealth: (health) => void this.#healthChanged(health),
       onLost: (error) => this.#lose(error),
     })
@@ -88,7 +89,13 @@ export class Store {
       : async () => this.#committer.position
     this.#subject = storeSubject(connection.storeId, this.#wakeup, lastPosition)
     this.#trimming = new Trimming(
-      { connection, committer: this.#committer, workshop: this.#workshop, signal: this.#closing.signal },
+      {
+        connection,
+        committer: this.#committer,
+        workshop: this.#workshop,
+        signal: this.#closing.signal,
+        note: (type, data) => this.#note(type, data),
+      },
       settings.retention,
     )
     this.#sinks = new Sinks({
@@ -113,10 +120,12 @@ export class Store {
 
   /** The journal of that id; it comes to be with its first event. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
+    this.#reader.mustBeOpen()
     return new Journal(await this.#core(id), writer)
   }
 
   async journals(): Promise<readonly string[]> {
+    this.#reader.mustBeOpen()
     return this.#connection.journals()
   }
 
@@ -146,12 +155,16 @@ export class Store {
   }
 
   /** Stores bytes under their hash, redacted. They stay as long as an event refers to them. */
-  putBlob(content: BlobContent, { mediaType }: { mediaType?: string } = {}): Promise<BlobRef> {
+  async putBlob(content: BlobContent, { mediaType }: { mediaType?: string } = {}): Promise<BlobRef> {
     this.#mustWrite()
     return this.#blobs.put(content, mediaType)
   }
 
-  getBlob(hash: string, range?: { readonly start?: number; readonly end?: number }): Promise<StoredBlob> {
+  async getBlob(
+    hash: string,
+    range?: { readonly start?: number; readonly end?: number },
+  ): Promise<StoredBlob> {
+    this.#reader.mustBeOpen()
     return this.#blobs.get(hash, range)
   }
 
@@ -211,35 +224,29 @@ export class Store {
     await this.close()
   }
 
-  async #core(id: string): Promise<JournalCore & { readonly wakeup: Wakeup }> {
+  /** One for all who ask, also at once. */
+  #core(id: string): Promise<JournalCore> {
+    const known = this.#opening.get(id)
+    if (known) return known
+    const opening = this.#openCore(id)
+    this.#opening.set(id, opening)
+    opening.catch(() => this.#opening.delete(id))
+    return opening
+  }
+
+  async #openCore(id: string): Promise<JournalCore> {
     if (typeof id !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(id)) {
       throw new VitrineError(
         'argument_invalid',
-        'journal: expected an id of letters, digits, "_", "." and "-".',
+        'journal: expected an id of letters, digits, "_", "." and "-", 128 at most.',
       )
     }
-    const known = this.#journals.get(id)
-    if (known) return known
-    if (this.#ended) throw this.#ended
-    const stored = await this.#connection.head(id)
-    const raced = this.#journals.get(id)
-    if (raced) return raced
-    const empty = {
-      id,
-      incarnation: randomBytes(6).toString('base64url'),
-      seq: 0,
-      hash: genesis(id),
-      time: 0,
-      events: 0,
-      bytes: 0,
-    }
-    const state: JournalState = { head: stored ?? empty }
+    const state: JournalState = { head: (await this.#connection.head(id)) ?? emptyHead(id) }
     const wakeup = new Wakeup()
-    const readHead = async () => {
+    const subject = journalSubject(id, wakeup, async () => {
       if (this.#connection.readOnly) state.head = (await this.#connection.head(id)) ?? state.head
       return state.head
-    }
-    const subject = journalSubject(id, wakeup, readHead)
+    })
     await subject.end()
     const core = {
       id,
@@ -259,15 +266,12 @@ export class Store {
     return core
   }
 
-  #committed(entries: readonly Entry[]): void {
+  #committed(entries: readonly Entry[], journals: Iterable<string>): void {
     this.#recent.add(entries)
-    const touched = new Set<string>()
-    for (const { journal } of entries) touched.add(journal)
-    for (const id of touched) {
+    for (const id of journals) {
       const core = this.#journals.get(id)
       if (core === undefined) continue
-      if (core.taps.size > 0)
-        core.taps.show(touched.size === 1 ? entries : entries.filter(({ journal }) => journal === id))
+      if (core.taps.size > 0) core.taps.show(entries.filter(({ journal }) => journal === id))
       core.wakeup.notify()
       this.#trimming.look(core.state)
     }
@@ -339,4 +343,9 @@ export interface StoreStart {
   readonly lastPosition: number
   readonly openWork: readonly OpenWork[]
   readonly blobBytes: number
+}
+
+function emptyHead(id: string): JournalHead {
+  const incarnation = randomBytes(6).toString('base64url')
+  return { id, incarnation, seq: 0, hash: genesis(id), time: 0, events: 0, bytes: 0, mirror: false }
 }

@@ -35,7 +35,7 @@ export interface CommitterOptions {
   readonly openWork: readonly OpenWork[]
   readonly maxPendingBytes: number
   readonly maxPendingEndings: number
-  onCommitted(entries: readonly Entry[]): void
+  onCommitted(entries: readonly Entry[], journals: Iterable<string>): void
   onHealth(health: Health): void
   onLost(error: VitrineError): void
 }
@@ -74,6 +74,11 @@ export class Committer {
 
   get position(): number {
     return this.#position
+  }
+
+  /** Throws once nothing more is committed. */
+  mustBeOpen(): void {
+    if (this.#ended) throw this.#ended
   }
 
   append(
@@ -180,7 +185,7 @@ export class Committer {
   }
 
   #committed(plan: Plan, taken: readonly { waiting: Waiting; entries: readonly Entry[] }[]): void {
-    this.#position = plan.entries.at(-1)?.position ?? this.#position
+    this.#position = plan.position
     for (const [key, work] of plan.changes) {
       if (work) this.#openWork.set(key, work)
       else this.#openWork.delete(key)
@@ -191,7 +196,7 @@ export class Committer {
       this.#pendingBytes -= waiting.size
       waiting.resolve(entries.map(({ event }) => event))
     }
-    this.#options.onCommitted(plan.entries)
+    this.#options.onCommitted(plan.entries, plan.heads.keys())
   }
 
   /** Whether to try again later. Otherwise what was taken has been refused, and the next may go. */

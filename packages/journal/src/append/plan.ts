@@ -20,6 +20,8 @@ export interface Placement {
   readonly seq: number
   readonly hash: string
   readonly time: number
+  /** The last commit position that they take. */
+  readonly position: number
   /** Holes that come along from a mirrored journal. */
   readonly holes?: readonly Hole[]
 }
@@ -64,10 +66,18 @@ export class Plan {
     return this.#bytes
   }
 
+  /** The last commit position, with this plan. */
+  get position(): number {
+    return this.#position
+  }
+
   /** All of a wish, or, with an error, nothing of it. */
   add(current: JournalHead, wish: Wish): readonly Entry[] {
     const head = this.#heads.get(current.id) ?? { ...current }
-    const { entries, references, seq, hash, time, holes } = wish.place(head, this.#position)
+    const { entries, references, seq, hash, time, position, holes = [] } = wish.place(head, this.#position)
+    // A journal comes to be with its first event.
+    if (entries.length === 0 && holes.length === 0 && !wish.removal) return entries
+    checkWriter(head, wish, entries)
     if (!wish.mirror) this.#trackWork(entries)
     let bytes = 0
     for (const entry of entries) {
@@ -77,19 +87,19 @@ export class Plan {
     for (const reference of references) this.#references.push({ journal: head.id, ...reference })
     for (const blob of wish.blobs) this.#blobs.push(blob)
     this.#bytes += bytes
-    this.#position += entries.length
+    this.#position = position
     head.seq = seq
     head.hash = hash
     head.time = time
     head.events += entries.length
     head.bytes += bytes
+    if (wish.mirror) head.mirror = true
     if (wish.removal) {
       this.#removals.push(wish.removal)
       head.events -= wish.removal.seqs.length
       head.bytes -= wish.removal.bytes
     }
-    if (holes && holes.length > 0)
-      this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
+    if (holes.length > 0) this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
     this.#heads.set(head.id, head)
     return entries
   }
@@ -106,10 +116,10 @@ export class Plan {
       const mark = workMark(entry.event.type)
       if (mark === undefined) continue
       const id = workId(mark.kind, entry.event)
-      if (id === undefined) {
+      if (id === undefined || !id.isWellFormed()) {
         throw new VitrineError(
           'event_invalid',
-          `${entry.event.type}: expected the id of the ${mark.kind}, got nothing.`,
+          `${entry.event.type}: expected the id of the ${mark.kind}, got ${id === undefined ? 'nothing' : 'half a character'}.`,
         )
       }
       const key = workKey({ journal: entry.journal, kind: mark.kind, id })
@@ -148,6 +158,14 @@ export class Plan {
       removals: this.#removals,
     }
   }
+}
+
+/** A mirror that anyone else wrote to could not follow its origin any more, nor could a journal of ours become one. */
+function checkWriter(head: JournalHead, wish: Wish, entries: readonly Entry[]): void {
+  const fits = wish.mirror ? head.mirror || head.seq === 0 : !head.mirror || entries.length === 0
+  if (fits) return
+  const why = head.mirror ? 'it mirrors another store and takes only imports' : 'it has events of its own'
+  throw new VitrineError('journal_diverged', `The journal ${head.id} cannot take these events: ${why}.`)
 }
 
 export function workKey({ journal, kind, id }: WorkKey): string {

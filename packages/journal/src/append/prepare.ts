@@ -95,7 +95,14 @@ export class PreparedAppend implements Wish {
         references.push({ seq, blob })
       }
     }
-    return { entries, references: references ?? noReferences, seq, hash, time }
+    return {
+      entries,
+      references: references ?? noReferences,
+      seq,
+      hash,
+      time,
+      position: lastPosition + entries.length,
+    }
   }
 }
 

@@ -122,9 +122,10 @@ class Walk {
     if (this.#remembered && this.#remembered.seq > seq) {
       return wrong(seq + 1, `it is missing: the remembered head is ${this.#remembered.seq}`)
     }
-    const unclaimed = this.#unclaimed[0]
+    // A mirror may have been trimmed here, of which its origin's record knows nothing.
+    const unclaimed = head?.mirror ? undefined : this.#unclaimed[0]
     if (unclaimed) return wrong(unclaimed.from, 'it is missing, and no journal.trimmed event accounts for it')
-    if (this.#missing > this.#trimmed) {
+    if (this.#missing > this.#trimmed && !head?.mirror) {
       return wrong(
         this.#firstHole,
         `from here on ${this.#missing} are missing, but ${this.#trimmed} were trimmed`,

@@ -25,8 +25,8 @@ export interface Subject {
   /** Null for the whole store. */
   readonly journal: string | null
   readonly wakeup: Wakeup
-  /** The newest key, and whether anything was trimmed below it. */
-  end(): Promise<{ readonly key: number; readonly mayHaveHoles: boolean }>
+  /** The newest key. */
+  end(): Promise<number>
   cursor(key: number): string
   /** The key in a cursor of this subject, and of no other. */
   key(cursor: string): Promise<number>
@@ -44,7 +44,14 @@ export class Reader {
     this.#ended = ended
   }
 
+  /** Once a store has ended, nothing is read from it. */
+  mustBeOpen(): void {
+    const ended = this.#ended()
+    if (ended) throw ended
+  }
+
   async page(subject: Subject, options: ReadOptions = {}): Promise<Page> {
+    this.mustBeOpen()
     const { order = 'forwards', signal, ...filter } = options
     const limit = wholeNumber('limit', options.limit, { min: 1, max: maxPageItems, fallback: pageItems })
     if (order !== 'forwards' && order !== 'backwards') {
@@ -53,7 +60,7 @@ export class Reader {
         `order: expected 'forwards' or 'backwards', got ${JSON.stringify(order)}.`,
       )
     }
-    const { key: newest, mayHaveHoles } = await subject.end()
+    const newest = await subject.end()
     const [low, high] = await this.#bounds(subject, options, newest)
     const range = order === 'forwards' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
     const { found, scanned, end } = await scan(this.#connection, {
@@ -62,7 +69,6 @@ export class Reader {
       order,
       limit,
       filter: eventFilter(filter),
-      mayHaveHoles,
       signal,
     })
     const cursorOf = this.#holeCursor(subject)
@@ -150,11 +156,12 @@ export class Reader {
     matches: ReturnType<typeof entryMatcher>,
     limit: number,
   ): Promise<{ found: readonly Found[]; scanned: number }> {
+    this.mustBeOpen()
     const recent = this.#recent.after(subject.journal, key, limit)
     if (recent !== undefined) {
       return { found: matches ? recent.filter(matches) : recent, scanned: key + recent.length }
     }
-    const { key: newest, mayHaveHoles } = await subject.end()
+    const newest = await subject.end()
     if (key >= newest) return { found: [], scanned: key }
     const { found, scanned } = await scan(this.#connection, {
       journal: subject.journal,
@@ -163,7 +170,6 @@ export class Reader {
       order: 'forwards',
       limit,
       filter,
-      mayHaveHoles,
     })
     return { found, scanned }
   }
@@ -175,7 +181,7 @@ export class Reader {
 
 function startKey(subject: Subject, after: string | undefined): number | (() => Promise<number>) {
   if (after === undefined) return 0
-  if (after === 'now') return async () => (await subject.end()).key
+  if (after === 'now') return () => subject.end()
   return () => subject.key(after)
 }
 
@@ -210,8 +216,7 @@ export function journalSubject(id: string, wakeup: Wakeup, head: () => Promise<J
     journal: id,
     wakeup,
     async end() {
-      const { seq, events } = await load()
-      return { key: seq, mayHaveHoles: events < seq }
+      return (await load()).seq
     },
     cursor: (seq) => encodeCursor({ scope: 'journal', journal: id, incarnation, seq }),
     async key(cursor) {
@@ -236,7 +241,7 @@ export function storeSubject(store: string, wakeup: Wakeup, lastPosition: () => 
   return {
     journal: null,
     wakeup,
-    end: async () => ({ key: await lastPosition(), mayHaveHoles: true }),
+    end: lastPosition,
     cursor: (position) => encodeCursor({ scope: 'store', store, position }),
     async key(cursor) {
       const place = decodeCursor(cursor)

@@ -1,6 +1,6 @@
 import { type EventFilter, type JournalGap, type JournalItem, matchTypes } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
-import type { Hole, StoreConnection } from '../stores/contract.ts'
+import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
 
 /** How many keys one statement may look at: a filter that matches nothing must not hold the event loop. */
 const windowKeys = 10_000
@@ -15,8 +15,6 @@ export interface ScanRequest {
   readonly order: 'forwards' | 'backwards'
   readonly limit: number
   readonly filter: EventFilter
-  /** Whether anything was ever trimmed here. */
-  readonly mayHaveHoles: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -32,7 +30,7 @@ export interface ScanResult {
 
 /** Reads in windows, yielding in between, until the limit or the end. Holes stand where they are. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
-  const { journal, to, order, limit, filter, mayHaveHoles, signal } = request
+  const { journal, to, order, limit, filter, signal } = request
   const forwards = order === 'forwards'
   const found: Found[] = []
   let scanned = request.from
@@ -40,32 +38,59 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
     signal?.throwIfAborted()
     const edge = forwards ? Math.min(scanned + windowKeys, to) : Math.max(scanned - windowKeys, to)
     const wanted = limit - found.length
-    const entries = await connection.scan({
-      ...filter,
-      journal,
-      from: scanned,
-      to: edge,
-      order,
-      limit: wanted,
-    })
+    const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted }
+    const { entries, holes: around } = await readStretch(connection, range)
     const last = entries.length < wanted ? undefined : entries.at(-1)
     let reached = last ? keyOf(last, journal) : edge
-    if (mayHaveHoles) {
-      const [low, high] = forwards ? [scanned + 1, reached] : [reached, scanned - 1]
-      const holes = clip(await connection.holes(journal, low, high), journal, { scanned, to, forwards })
-      // A hole that reaches over the edge of the window is passed whole: there is nothing in it.
-      if (journal !== null) {
-        for (const { from, to } of holes) reached = forwards ? Math.max(reached, to) : Math.min(reached, from)
-      }
-      merge(found, entries, holes.filter(holeFilter(filter)), journal, forwards)
-    } else {
-      for (const entry of entries) found.push(entry)
+    const holes = clip(around.filter(isWithin(journal, reached, forwards)), journal, {
+      scanned,
+      to,
+      forwards,
+    })
+    // A hole that reaches over the edge of the window is passed whole: there is nothing in it.
+    if (journal !== null) {
+      for (const hole of holes) reached = forwards ? Math.max(reached, hole.to) : Math.min(reached, hole.from)
     }
+    merge(found, entries, holes.filter(holeFilter(filter)), journal, forwards)
     scanned = reached
     if (last) break
     if (forwards ? scanned < to : scanned > to) await new Promise(setImmediate)
   }
   return { found, scanned, end: forwards ? scanned >= to : scanned <= to }
+}
+
+/** Entries and holes of one moment: what is trimmed meanwhile is either still there or already a hole. */
+async function readStretch(
+  connection: StoreConnection,
+  range: ScanRange,
+): Promise<{ entries: readonly Entry[]; holes: readonly Hole[] }> {
+  const { journal, from, to } = range
+  const [low, high] = range.order === 'forwards' ? [from + 1, to] : [to, from - 1]
+  let before = await connection.holes(journal, low, high)
+  for (;;) {
+    const entries = await connection.scan(range)
+    const holes = await connection.holes(journal, low, high)
+    if (isSame(holes, before)) return { entries, holes }
+    before = holes
+  }
+}
+
+/** Holes only grow, so their edges tell them apart. */
+function isSame(holes: readonly Hole[], others: readonly Hole[]): boolean {
+  return (
+    holes.length === others.length &&
+    holes.every(({ journal, from, to }, index) => {
+      const other = others[index]!
+      return other.journal === journal && other.from === from && other.to === to
+    })
+  )
+}
+
+function isWithin(journal: string | null, reached: number, forwards: boolean): (hole: Hole) => boolean {
+  return (hole) => {
+    if (journal === null) return forwards ? hole.position <= reached : hole.position >= reached
+    return forwards ? hole.from <= reached : hole.to >= reached
+  }
 }
 
 export function toItem(found: Found, cursorOf: (hole: Hole) => string): JournalItem {
@@ -88,7 +113,7 @@ function keyOf(found: Found, journal: string | null): number {
 /** A reader is told of a hole only if something it asked for may have been in it. */
 function holeFilter({ types }: EventFilter): (hole: Hole) => boolean {
   const matches = matchTypes(types)
-  return (hole) => hole.types.some(matches)
+  return (hole) => hole.types.some((type) => type === '*' || matches(type))
 }
 
 /** A reader that starts or stops inside a hole misses only that part of it. */

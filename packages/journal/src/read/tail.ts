@@ -28,6 +28,8 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   #key: number
   #start: (() => Promise<number>) | undefined
   #filling: Promise<unknown> = Promise.resolve()
+  /** Calls that wait: whoever comes next waits behind them. */
+  #asked = 0
 
   /** `start` is a key, or how to find it: looked up at once, so that `now` means now. */
   constructor(source: TailSource<Item>, start: number | (() => Promise<number>), signal?: AbortSignal) {
@@ -42,10 +44,15 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#index < this.#items.length && !this.#signal?.aborted) {
+    if (this.#asked === 0 && this.#index < this.#items.length && !this.#signal?.aborted) {
       return Promise.resolve({ value: this.#items[this.#index++]!, done: false })
     }
-    const filled = this.#filling.then(() => this.#fill())
+    this.#asked += 1
+    const filled = this.#filling
+      .then(() => this.#fill())
+      .finally(() => {
+        this.#asked -= 1
+      })
     this.#filling = filled.catch(() => undefined)
     return filled
   }

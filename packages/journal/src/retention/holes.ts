@@ -1,5 +1,6 @@
 import type { Hole, IndexRow } from '../stores/contract.ts'
 
+/** A hole with more types than this says `*`. */
 const maxTypes = 64
 
 /** The holes after entries were taken out, joined with those that touch them. */
@@ -19,11 +20,12 @@ export function dig(
     types: [type],
   }))
   const sorted = [...touching, ...pieces].sort((a, b) => a.from - b.from)
-  const holes: (Hole & { readonly seen: Set<string> })[] = []
+  const holes: (Hole & { seen: Set<string> })[] = []
   for (const piece of sorted) {
     const last = holes.at(-1)
     if (last && last.to + 1 === piece.from) {
-      for (const type of piece.types) if (last.seen.size < maxTypes) last.seen.add(type)
+      for (const type of piece.types) last.seen.add(type)
+      if (last.seen.size > maxTypes || last.seen.has('*')) last.seen = new Set(['*'])
       holes[holes.length - 1] = {
         ...piece,
         from: last.from,

@@ -1,7 +1,8 @@
 import { isEvent, type KnownEvent, VitrineError } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
+import type { Placement } from '../append/plan.ts'
 import { prepare, type Workshop } from '../append/prepare.ts'
-import type { IndexRow, StoreConnection } from '../stores/contract.ts'
+import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { dig } from './holes.ts'
 import { rankOf } from './rank.ts'
 
@@ -57,6 +58,8 @@ export interface Trimmer {
   readonly committer: Committer
   readonly workshop: Workshop
   readonly signal: AbortSignal
+  /** Into the host's own journal. */
+  note(type: string, data: { readonly [key: string]: unknown }): void
 }
 
 /** Brings one journal below its limits, in slices, each its own transaction with the event that says so. */
@@ -148,11 +151,12 @@ async function trimRank(
 }
 
 async function removeSlice(
-  { connection, committer, workshop }: Trimmer,
+  trimmer: Trimmer,
   journal: JournalState,
   victims: readonly IndexRow[],
   reason: Reason,
 ): Promise<void> {
+  const { connection, committer, workshop } = trimmer
   const id = journal.head.id
   const seqs = victims.map(({ seq }) => seq)
   const touching = await connection.holes(id, seqs[0]! - 1, seqs.at(-1)! + 1)
@@ -177,8 +181,6 @@ async function removeSlice(
     bytes: claims.reduce((sum, claim) => sum + claim.bytes, bytes),
     reason,
   }
-  const writer = { source: 'host' as const, context: {} }
-  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
   const removal = {
     journal: id,
     seqs,
@@ -186,9 +188,22 @@ async function removeSlice(
     droppedHoles: touching,
     holes: dig(id, victims, touching, reason),
   }
+  if (journal.head.mirror) {
+    // What is said in a mirror is its origin's to say, so it is said in the host's own journal.
+    await committer.append(journal, { blobs: [], removal, place: nothing }, { size: 0, ending: false })
+    trimmer.note('journal.trimmed', { ...data, journal: id })
+    return
+  }
+  const writer = { source: 'host' as const, context: {} }
+  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
   await committer.append(
     journal,
     { blobs: [], removal, place: (head, position) => record.place(head, position) },
     record,
   )
+}
+
+/** A removal that adds nothing. */
+function nothing({ seq, hash, time }: JournalHead, position: number): Placement {
+  return { entries: [], references: [], seq, hash, time, position }
 }

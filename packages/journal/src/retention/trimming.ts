@@ -1,5 +1,12 @@
 import type { JournalState } from '../append/committer.ts'
-import { type Gone, isOverLimit, type RetentionLimits, type Trimmer, trim } from './retention.ts'
+import {
+  checkRetention,
+  type Gone,
+  isOverLimit,
+  type RetentionLimits,
+  type Trimmer,
+  trim,
+} from './retention.ts'
 
 /** Keeps the journals of a store within their limits, each by one trimming at a time. */
 export class Trimming {
@@ -26,6 +33,8 @@ export class Trimming {
 
   /** Waits for a trimming under way, then does what is left to do. */
   async trim(journal: JournalState, limits: RetentionLimits): Promise<Gone> {
+    checkRetention(limits)
+    this.#trimmer.committer.mustBeOpen()
     const { id } = journal.head
     while (this.#underWay.has(id)) await this.#underWay.get(id)
     const work = trim(this.#trimmer, journal, limits)

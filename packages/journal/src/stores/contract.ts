@@ -23,6 +23,8 @@ export interface JournalHead {
   readonly time: number
   readonly events: number
   readonly bytes: number
+  /** It repeats another store's record, and is written by `import` alone. */
+  readonly mirror: boolean
 }
 
 /** Events that were trimmed: a hole in the sequence, with the hash that the chain goes on from. */
@@ -30,10 +32,11 @@ export interface Hole {
   readonly journal: string
   readonly from: number
   readonly to: number
-  /** The commit position of the last event that was here. */
+  /** Its place in the commit order: that of the last event that was here. */
   readonly position: number
   readonly hash: string
   readonly reason: string
+  /** What was here, or `*` when that was too much to name. */
   readonly types: readonly string[]
 }
 
@@ -112,7 +115,7 @@ export interface StoreConnection {
   commit(batch: CommitBatch): Promise<void>
   head(journal: string): Promise<JournalHead | undefined>
   journals(): Promise<readonly string[]>
-  /** The newest commit position, also when another process committed it. */
+  /** The newest commit position, of an event or a hole, also when another process committed it. */
   lastPosition(): Promise<number>
   scan(range: ScanRange): Promise<Entry[]>
   /** The same stretch without the bodies. */

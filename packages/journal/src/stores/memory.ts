@@ -110,7 +110,8 @@ class MemoryConnection implements StoreConnection {
   }
 
   async lastPosition(): Promise<number> {
-    return this.#contents.entries.at(-1)?.position ?? 0
+    const { entries, holes } = this.#contents
+    return Math.max(entries.at(-1)?.position ?? 0, holes.at(-1)?.position ?? 0)
   }
 
   async scan(range: ScanRange): Promise<Entry[]> {

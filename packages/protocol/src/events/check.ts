@@ -36,8 +36,8 @@ function at(index: number, field?: string): string {
 }
 
 function checkWord(value: unknown, index: number, field: string): void {
-  if (typeof value !== 'string' || value === '')
-    throw invalid(at(index, field), 'a text that is not empty', value)
+  if (typeof value !== 'string' || value === '' || !value.isWellFormed())
+    throw invalid(at(index, field), 'a text that is not empty and has no half characters', value)
 }
 
 const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }

@@ -28,7 +28,9 @@ export class EventRows {
   }
 
   lastPosition(): number {
-    return Number(this.#statements.of('SELECT max(position) AS last FROM events').get()?.last ?? 0)
+    const sql = `SELECT max(coalesce((SELECT max(position) FROM events), 0),
+      coalesce((SELECT max(position) FROM holes), 0)) AS last`
+    return Number(this.#statements.of(sql).get()?.last)
   }
 
   insert(entries: readonly Entry[]): void {

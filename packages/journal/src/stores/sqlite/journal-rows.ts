@@ -43,7 +43,7 @@ export class JournalRows {
 
   head(name: string): JournalHead | undefined {
     const row = this.#statements
-      .of('SELECT incarnation, seq, hash, time, events, bytes FROM journals WHERE name = ?')
+      .of('SELECT incarnation, seq, hash, time, events, bytes, mirror FROM journals WHERE name = ?')
       .get(name)
     if (row === undefined) return undefined
     return {
@@ -54,17 +54,18 @@ export class JournalRows {
       time: Number(row.time),
       events: Number(row.events),
       bytes: Number(row.bytes),
+      mirror: row.mirror === 1,
     }
   }
 
-  save({ id, incarnation, seq, hash, time, events, bytes }: JournalHead): void {
+  save({ id, incarnation, seq, hash, time, events, bytes, mirror }: JournalHead): void {
     this.#statements
       .of(
-        `INSERT INTO journals (name, incarnation, seq, hash, time, events, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO journals (name, incarnation, seq, hash, time, events, bytes, mirror) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, time = excluded.time,
-           events = excluded.events, bytes = excluded.bytes`,
+           events = excluded.events, bytes = excluded.bytes, mirror = excluded.mirror`,
       )
-      .run(id, incarnation, seq, hash, time, events, bytes)
+      .run(id, incarnation, seq, hash, time, events, bytes, mirror ? 1 : 0)
   }
 
   /** After a rollback, row ids made in it are void. */

@@ -17,7 +17,8 @@ const migrations: readonly string[] = [
     hash TEXT NOT NULL,
     time INTEGER NOT NULL,
     events INTEGER NOT NULL,
-    bytes INTEGER NOT NULL
+    bytes INTEGER NOT NULL,
+    mirror INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE events (
     position INTEGER PRIMARY KEY,

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { failing } from '../drivers/failing.ts'
+import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
+import { messages, work } from '../events/inputs.ts'
+import { eventually, within } from '../waiting/within.ts'
+import { recordingSink } from './recording-sink.ts'
+import { type MakeStore, newScene } from './scene.ts'
+
+export function failingCases(makeStore: MakeStore): void {
+  describe('a store whose disk is full', () => {
+    it('refuses what is new, keeps what was there, and goes on by itself', async () => {
+      const { store, disk, journal } = await onDisk(makeStore)
+      await journal.append(messages(3))
+      disk.full = true
+      await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
+      expect(store.health).toMatchObject({ status: 'failing', error: { code: 'store_failing' } })
+      await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
+      expect(seqsOf((await journal.read()).events)).toEqual([1, 2, 3])
+      disk.full = false
+      await eventually('the store to be well again', () => store.health.status === 'ok')
+      expect(seqsOf(await journal.append(messages(1)))).toEqual([4])
+    })
+
+    it('lets endings wait, in order, and commits them once', async () => {
+      const { store, disk, journal } = await onDisk(makeStore)
+      const ids = numbers(1, 5).map((number) => `p_${number}`)
+      await journal.append(ids.map((id) => work.process(id).start))
+      disk.full = true
+      const ends = ids.map((id) => journal.append([work.process(id).end]))
+      await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
+      disk.full = false
+      expect(seqsOf((await within('the endings', Promise.all(ends))).flat())).toEqual(numbers(6, 10))
+      await eventually('the store to be well again', () => store.health.status === 'ok')
+      await expect(journal.append([work.process('p_1').end])).rejects.toMatchObject({ code: 'work_not_open' })
+    })
+
+    it('lets only so many endings wait', async () => {
+      const { disk, journal } = await onDisk(makeStore, { maxPendingEndings: 3 })
+      const ids = numbers(1, 6).map((number) => `p_${number}`)
+      await journal.append(ids.map((id) => work.process(id).start))
+      disk.full = true
+      await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
+      const ends = ids.map((id) => journal.append([work.process(id).end]))
+      const settled = Promise.allSettled(ends)
+      disk.full = false
+      const outcomes = (await within('the endings', settled)).map(({ status }) => status)
+      expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected'])
+    })
+
+    it('says on record that it was', async () => {
+      const { store, disk, journal } = await onDisk(makeStore)
+      disk.full = true
+      await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
+      disk.full = false
+      const host = await store.journal('host')
+      await eventually('the record of it', async () =>
+        eventsOf((await host.read()).events).some(
+          ({ type, data }) => type === 'limit.reached' && data.limit === 'disk',
+        ),
+      )
+    })
+
+    it('holds up its sinks, which lose nothing', async () => {
+      const { store, disk, journal } = await onDisk(makeStore)
+      const sink = recordingSink()
+      await store.addSink('audit', sink)
+      await journal.append(messages(3))
+      await store.flush()
+      disk.full = true
+      await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
+      disk.full = false
+      await eventually('the store to be well again', () => store.health.status === 'ok')
+      await journal.append(messages(2))
+      await store.flush()
+      expect(seqsOf(sink.items.filter((item) => item.journal === 'a'))).toEqual(numbers(1, 5))
+    })
+
+    it('can be closed, and tells the endings that wait', async () => {
+      const { store, disk, journal, scene } = await onDisk(makeStore)
+      await journal.append([work.process('p').start])
+      disk.full = true
+      const end = journal.append([work.process('p').end]).catch((error: unknown) => error)
+      await eventually('the store to fail', () => store.health.status === 'failing')
+      await within('the store to close', store.close(), 10_000)
+      expect(await within('the ending to be told', end, 1_000)).toMatchObject({ code: 'store_closed' })
+      const again = await (await scene.open()).journal('a')
+      expect(eventsOf((await again.read()).events)[1]).toMatchObject({ data: { outcome: 'interrupted' } })
+    })
+  })
+}
+
+async function onDisk(makeStore: MakeStore, options = {}) {
+  const scene = await newScene(makeStore)
+  const disk = failing(scene.driver())
+  const store = await scene.open(options, disk)
+  return { scene, store, disk, journal: await store.journal('a') }
+}

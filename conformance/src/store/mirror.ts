@@ -1,0 +1,212 @@
+import type { ExportedItem, Journal } from '@vitrine/journal'
+import { isGap, type JournalItem } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
+import { message, messages, output, work } from '../events/inputs.ts'
+import { nastyPayloads } from '../events/nasty.ts'
+import { take, takeTo } from '../waiting/take.ts'
+import { recordingSink } from './recording-sink.ts'
+import { type MakeStore, newScene } from './scene.ts'
+
+export function mirrorCases(makeStore: MakeStore): void {
+  describe('a mirror', () => {
+    it('has the same events, seqs and hashes', async () => {
+      const { source, mirror, scene } = await pair(makeStore)
+      await source.append(
+        nastyPayloads.map(([, data]) => ({ type: 'foreign.event', data: { type: 'x', data } })),
+      )
+      await source.append(messages(20))
+      await copy(source, mirror)
+      expect((await mirror.read()).events).toStrictEqual((await source.read()).events)
+      expect(mirror.head).toEqual(source.head)
+      expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
+      const again = await (await scene.reopen(await scene.current())).journal('a')
+      expect(again.head).toEqual(source.head)
+      expect(await again.verify({ head: source.head })).toMatchObject({ ok: true })
+    })
+
+    it.each([1, 3, 1_000])(
+      'is filled in pages of %i, and again and again, with the same result',
+      async (limit) => {
+        const { source, mirror } = await pair(makeStore)
+        await source.append(messages(10))
+        for (let round = 0; round < 3; round += 1) await copy(source, mirror, limit)
+        await mirror.import(await source.export())
+        await mirror.import(await source.export({ after: 4 }))
+        expect((await mirror.read()).events).toEqual((await source.read()).events)
+        await source.append(messages(5))
+        await copy(source, mirror, limit)
+        expect(mirror.head).toEqual(source.head)
+      },
+    )
+
+    it('shows what it takes to its readers, live', async () => {
+      const { source, mirror, scene } = await pair(makeStore)
+      const tail = mirror.tail()
+      const storeTail = (await scene.current()).tail()
+      const sink = recordingSink()
+      await (await scene.current()).addSink('audit', sink)
+      await source.append(messages(5))
+      await copy(source, mirror)
+      expect(seqsOf(await take(tail, 5))).toEqual(numbers(1, 5))
+      expect(seqsOf(await take(storeTail, 5))).toEqual(numbers(1, 5))
+      await mirror.flush()
+      expect(seqsOf(sink.items)).toEqual(numbers(1, 5))
+    })
+
+    it('refuses what does not continue it, and keeps nothing of it', async () => {
+      const { source, mirror, other } = await pair(makeStore)
+      await source.append(messages(10))
+      await other.append(messages(3, 'another history'))
+      const items = await source.export()
+      await mirror.import(items.slice(0, 3))
+      const diverged = { code: 'journal_diverged' }
+      await expect(mirror.import(items.slice(5))).rejects.toMatchObject(diverged)
+      await expect(mirror.import([...items.slice(3, 5), ...items.slice(7)])).rejects.toMatchObject(diverged)
+      await expect(mirror.import([changed(items[3])])).rejects.toMatchObject(diverged)
+      await expect(other.import(items)).rejects.toMatchObject(diverged)
+      expect(seqsOf((await mirror.read()).events)).toEqual([1, 2, 3])
+      await mirror.import(items)
+      expect(mirror.head).toEqual(source.head)
+    })
+
+    it('refuses the events of another journal', async () => {
+      const { source, scene } = await pair(makeStore)
+      await source.append(messages(2))
+      const wrong = await (await scene.current()).journal('b')
+      await expect(wrong.import(await source.export())).rejects.toMatchObject({ code: 'journal_diverged' })
+    })
+
+    it('does not call open what is open elsewhere', async () => {
+      const { source, mirror, scene } = await pair(makeStore)
+      await source.append([work.process('p').start, ...messages(2)])
+      await copy(source, mirror)
+      const again = await (await scene.reopen(await scene.current())).journal('a')
+      expect(seqsOf((await again.read()).events)).toEqual([1, 2, 3])
+      await source.append([work.process('p').end])
+      await copy(source, again)
+      expect(again.head).toEqual(source.head)
+    })
+
+    it('has the holes too', async () => {
+      const { source, mirror, scene } = await trimmedPair(makeStore)
+      await copy(source, mirror, 4)
+      expect(mirror.head).toEqual(source.head)
+      const items = withoutCursors((await mirror.read()).events)
+      expect(items.some(isGap)).toBe(true)
+      expect(items).toEqual(withoutCursors((await source.read()).events))
+      expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
+      const again = await (await scene.reopen(await scene.current())).journal('a')
+      expect(withoutCursors(await takeTo(again.tail(), again.head.seq))).toEqual(items)
+      await source.append(messages(3))
+      await copy(source, again)
+      expect(again.head).toEqual(source.head)
+    })
+
+    it('tells its live readers of the holes', async () => {
+      const { source, mirror } = await pair(makeStore, { recent: { maxEntries: 0 } })
+      const tail = mirror.tail()
+      await source.append(messages(4))
+      await copy(source, mirror)
+      const items = [...(await take(tail, 4))]
+      await source.append([...numbers(1, 20).map((offset) => output('o', offset)), ...messages(4)])
+      await source.trim({ events: 9 })
+      await copy(source, mirror)
+      items.push(...(await takeTo(tail, source.head.seq)))
+      expect(coverageFault(items, { end: source.head.seq })).toBeUndefined()
+      expect(items.some(isGap)).toBe(true)
+      await source.append(messages(3))
+      await copy(source, mirror)
+      expect(seqsOf(await take(tail, 3))).toEqual(numbers(source.head.seq - 2, source.head.seq))
+    })
+
+    it('tells the readers of its whole store of the holes, live and later', async () => {
+      const { source, mirror, scene } = await trimmedPair(makeStore)
+      const store = await scene.current()
+      const tail = store.tail()
+      await copy(source, mirror, 4)
+      const expected = withoutCursors((await source.read()).events)
+      expect(withoutCursors((await store.read()).events)).toEqual(expected)
+      expect(withoutCursors(await takeTo(tail, source.head.seq))).toEqual(expected)
+    })
+
+    it('passes over a hole where it still has the events', async () => {
+      const { source, mirror } = await pair(makeStore, { recent: { maxEntries: 0 } })
+      await source.append([
+        ...messages(5),
+        ...numbers(1, 20).map((offset) => output('o', offset)),
+        ...messages(5),
+      ])
+      await mirror.import(await source.export({ limit: 15 }))
+      await source.trim({ events: 15 })
+      await mirror.import(await source.export({ after: 0 }))
+      expect(mirror.head).toEqual(source.head)
+      expect(seqsOf((await mirror.read()).events).slice(0, 15)).toEqual(numbers(1, 15))
+      expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
+    })
+
+    it('is filled while its source is written and trimmed', async () => {
+      const { source, mirror } = await pair(makeStore, { recent: { maxEntries: 0 } })
+      for (const round of numbers(1, 10)) {
+        await source.append([...messages(10), ...numbers(1, 10).map((offset) => output('o', offset))])
+        if (round % 3 === 0) await source.trim({ events: 40 })
+        await copy(source, mirror, 7)
+        expect(mirror.head).toEqual(source.head)
+      }
+      expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
+    })
+
+    it('keeps following its source when retention has trimmed the mirror', async () => {
+      const { source, mirror } = await pair(makeStore)
+      await source.append(messages(30))
+      await copy(source, mirror)
+      await mirror.trim({ events: 10 })
+      await source.append([message('next')])
+      await copy(source, mirror)
+      expect(mirror.head).toEqual(source.head)
+    })
+  })
+}
+
+async function pair(makeStore: MakeStore, options = {}) {
+  const there = await newScene(makeStore)
+  const here = await newScene(makeStore)
+  const elsewhere = await newScene(makeStore)
+  const [source, store] = [await (await there.open(options)).journal('a'), await here.open()]
+  const mirror = await store.journal('a')
+  const other = await (await elsewhere.open()).journal('a')
+  return { source, mirror, other, scene: { current: async () => store, reopen: here.reopen } }
+}
+
+/** A source with holes at its beginning and in its middle, whose memory has forgotten them. */
+async function trimmedPair(makeStore: MakeStore) {
+  const made = await pair(makeStore, { recent: { maxEntries: 0 } })
+  const { source } = made
+  for (const number of numbers(1, 5)) {
+    await source.append([output('o', number), output('o', number), message('m'), message('m')])
+  }
+  await source.trim({ events: 14 })
+  await source.append(messages(3))
+  return made
+}
+
+/** Everything the mirror does not have yet. */
+async function copy(source: Journal, mirror: Journal, limit = 1_000): Promise<void> {
+  for (;;) {
+    const items = await source.export({ after: mirror.head.seq, limit })
+    if (items.length === 0) return
+    const before = mirror.head.seq
+    await mirror.import(items)
+    if (mirror.head.seq === before) throw new Error(`Expected the import to go on after ${before}.`)
+  }
+}
+
+function changed(item: ExportedItem | undefined): ExportedItem {
+  if (item === undefined || 'hole' in item) throw new Error('Expected an event to change.')
+  return { ...item, event: { ...item.event, data: { level: 'info', message: 'forged' } } }
+}
+
+/** A mirror has the same notices, but its own cursors. */
+function withoutCursors(items: readonly JournalItem[]): JournalItem[] {
+  return items.map((item) => (isGap(item) ? { ...item, data: { ...item.data, cursor: '' } } : item))
+}

@@ -1,0 +1,110 @@
+import type { JournalItem, Page } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { eventsOf, numbers } from '../events/coverage.ts'
+import { message, messages } from '../events/inputs.ts'
+import { take } from '../waiting/take.ts'
+import { type MakeStore, newScene, type Scene } from './scene.ts'
+
+const journals = ['sbx_a', 'sbx_b', 'host']
+
+export function orderCases(makeStore: MakeStore): void {
+  describe('the whole store', () => {
+    it('has one order over all journals: that of the commits', async () => {
+      const scene = await newScene(makeStore)
+      const { store, texts } = await interleaved(scene)
+      expect(textsOf((await store.read()).events)).toEqual(texts)
+      expect(textsOf((await store.read({ order: 'backwards' })).events)).toEqual(texts.toReversed())
+      const again = await scene.reopen(store)
+      expect(textsOf((await again.read()).events)).toEqual(texts)
+    })
+
+    it.each([1, 2, 7, 1_000])(
+      'is read in pages of %i under one cursor, without gap or duplicate',
+      async (limit) => {
+        const scene = await newScene(makeStore)
+        const { store, texts } = await interleaved(scene)
+        const seen: JournalItem[] = []
+        let page: Page | undefined
+        do {
+          page = await store.read({ limit, ...(page && { after: page.cursor }) })
+          seen.push(...page.events)
+        } while (!page.end)
+        expect(textsOf(seen)).toEqual(texts)
+      },
+    )
+
+    it('goes on under its cursor after opening again', async () => {
+      const scene = await newScene(makeStore)
+      const { store, texts } = await interleaved(scene)
+      const { cursor } = await store.read({ limit: 10 })
+      const again = await scene.reopen(store)
+      expect(textsOf((await again.read({ after: cursor })).events)).toEqual(texts.slice(10))
+      expect(textsOf(await take(again.tail({ after: cursor }), texts.length - 10))).toEqual(texts.slice(10))
+    })
+
+    it('is tailed live over all journals, also those that come to be later', async () => {
+      const scene = await newScene(makeStore)
+      const { store, texts } = await interleaved(scene)
+      const tail = store.tail()
+      expect(textsOf(await take(tail, texts.length))).toEqual(texts)
+      for (const id of ['new_1', 'sbx_a', 'new_2'])
+        await (await store.journal(id)).append([message(`live in ${id}`)])
+      expect(textsOf(await take(tail, 3))).toEqual(['live in new_1', 'live in sbx_a', 'live in new_2'])
+    })
+
+    it('is tailed by type and from now on', async () => {
+      const scene = await newScene(makeStore)
+      const { store } = await interleaved(scene)
+      const tail = store.tail({ after: 'now', types: ['file.*'] })
+      await (await store.journal('sbx_b')).append([
+        message('no'),
+        { type: 'file.created', data: { path: '/a', kind: 'file' } },
+      ])
+      expect(await take(tail, 1)).toMatchObject([{ journal: 'sbx_b', type: 'file.created' }])
+    })
+
+    it('lists its journals', async () => {
+      const scene = await newScene(makeStore)
+      const { store } = await interleaved(scene)
+      expect((await store.journals()).toSorted()).toEqual(journals.toSorted())
+      const again = await scene.reopen(store)
+      expect((await again.journals()).toSorted()).toEqual(journals.toSorted())
+    })
+
+    it('refuses an id that is no journal', async () => {
+      const scene = await newScene(makeStore)
+      const store = await scene.open()
+      for (const id of ['', 'a b', '../etc', 'ü', 'a'.repeat(129)]) {
+        await expect(store.journal(id)).rejects.toMatchObject({ code: 'argument_invalid' })
+      }
+    })
+
+    it('keeps one order while many write at once', async () => {
+      const scene = await newScene(makeStore)
+      const store = await scene.open()
+      const tail = store.tail()
+      const writers = journals.map(async (id) => {
+        const journal = await store.journal(id)
+        for (const batch of numbers(1, 20)) await journal.append(messages((batch % 4) + 1, id))
+      })
+      await Promise.all(writers)
+      const total = eventsOf((await store.read()).events).length
+      expect(await take(tail, total)).toEqual((await store.read()).events)
+    })
+  })
+}
+
+async function interleaved(scene: Scene) {
+  const store = await scene.open()
+  const texts: string[] = []
+  for (const number of numbers(1, 30)) {
+    const journal = await store.journal(journals[(number * 7) % 3] ?? 'host')
+    texts.push(`number ${number}`)
+    await journal.append([message(`number ${number}`)])
+  }
+  return { store, texts }
+}
+
+function textsOf(items: readonly JournalItem[]): unknown[] {
+  return eventsOf(items).map(({ data }) => data.message)
+}

@@ -1,0 +1,134 @@
+import type { JournalEvent } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { numbers, seqsOf } from '../events/coverage.ts'
+import { fileChanged, message, messages } from '../events/inputs.ts'
+import { eventually } from '../waiting/within.ts'
+import { type MakeStore, newScene } from './scene.ts'
+
+export function tapCases(makeStore: MakeStore): void {
+  describe('a tap', () => {
+    it('sees what is committed from now on, in order, of its own journal', async () => {
+      const scene = await newScene(makeStore)
+      const store = await scene.open()
+      const [journal, other] = [await store.journal('a'), await store.journal('b')]
+      await journal.append(messages(2))
+      const seen: JournalEvent[] = []
+      const off = journal.tap((event) => void seen.push(event))
+      await Promise.all([
+        journal.append(messages(30)),
+        other.append(messages(30)),
+        journal.append(messages(30)),
+      ])
+      await eventually('the tap to have seen all', () => seen.length === 60)
+      expect(seen).toEqual((await journal.read({ at: 3 })).events)
+      expect([off.delivered, off.errors, off.dropped]).toEqual([60, 0, 0])
+    })
+
+    it('sees only the types it wants, until it is taken off', async () => {
+      const scene = await newScene(makeStore)
+      const journal = await (await scene.open()).journal('a')
+      const seen: JournalEvent[] = []
+      const off = journal.tap((event) => void seen.push(event), { types: ['file.*'] })
+      await journal.append([message('x'), fileChanged('/a')])
+      off()
+      await journal.append([fileChanged('/b')])
+      expect(seen.map(({ data }) => data.path)).toEqual(['/a'])
+    })
+
+    it('gets copies: what it does to them changes nothing', async () => {
+      const scene = await newScene(makeStore)
+      const journal = await (await scene.open()).journal('a')
+      const seen: unknown[] = []
+      const off = journal.tap((event) => {
+        Object.assign(event, { seq: 99, type: 'changed' })
+        Object.assign(event.data, { message: 'changed' })
+      })
+      journal.tap((event) => void seen.push(event.data.message))
+      const appended = await journal.append([message('as it was')])
+      expect(off.errors).toBe(0)
+      expect(seen).toEqual(['as it was'])
+      expect(appended).toMatchObject([{ seq: 1, type: 'log.message', data: { message: 'as it was' } }])
+      expect((await journal.read()).events).toEqual(appended)
+      expect(await journal.verify()).toMatchObject({ ok: true })
+    })
+
+    it('that throws, rejects or never settles changes nothing', async () => {
+      const scene = await newScene(makeStore)
+      const told: unknown[] = []
+      const store = await scene.open({ onTapError: (error) => void told.push(error) })
+      const journal = await store.journal('a')
+      const taps = [
+        journal.tap(() => {
+          throw new Error('thrown')
+        }),
+        journal.tap(() => Promise.reject(new Error('rejected'))),
+        journal.tap(() => new Promise(() => {})),
+        journal.tap(() => new Promise(() => {}), { ordered: true, queue: 5 }),
+      ]
+      const seen: JournalEvent[] = []
+      journal.tap((event) => void seen.push(event))
+      for (const _round of numbers(1, 10)) await journal.append(messages(2))
+      expect(seqsOf((await journal.read()).events)).toEqual(numbers(1, 20))
+      expect(seqsOf(seen)).toEqual(numbers(1, 20))
+      expect(taps.map(({ errors, dropped }) => [errors, dropped])).toEqual([
+        [20, 0],
+        [20, 0],
+        [0, 0],
+        [0, 14],
+      ])
+      expect(told).toHaveLength(40)
+      await store.flush()
+    })
+
+    it('whose observer throws too changes nothing either', async () => {
+      const scene = await newScene(makeStore)
+      const store = await scene.open({
+        onTapError: () => {
+          throw new Error('the observer of the observer')
+        },
+      })
+      const journal = await store.journal('a')
+      journal.tap(() => {
+        throw new Error('the observer')
+      })
+      expect(seqsOf(await journal.append(messages(2)))).toEqual([1, 2])
+    })
+
+    it('that is ordered waits for each call before the next', async () => {
+      const scene = await newScene(makeStore)
+      const journal = await (await scene.open()).journal('a')
+      const log: string[] = []
+      journal.tap(
+        async ({ seq }) => {
+          log.push(`begin ${seq}`)
+          await new Promise((resolve) => setTimeout(resolve, 2))
+          log.push(`end ${seq}`)
+        },
+        { ordered: true },
+      )
+      await journal.append(messages(5))
+      await eventually('the last call to end', () => log.length === 10)
+      expect(log).toEqual(numbers(1, 5).flatMap((seq) => [`begin ${seq}`, `end ${seq}`]))
+    })
+
+    it('may append itself', async () => {
+      const scene = await newScene(makeStore)
+      const journal = await (await scene.open()).journal('a')
+      journal.tap(async () => void (await journal.append([fileChanged('/echo')])), { types: ['log.message'] })
+      await journal.append(messages(3))
+      await eventually(
+        'the echoes',
+        async () => (await journal.read({ types: ['file.*'] })).events.length === 3,
+      )
+      expect(seqsOf((await journal.read()).events)).toEqual(numbers(1, 6))
+    })
+
+    it('that is no function is refused', async () => {
+      const scene = await newScene(makeStore)
+      const journal = await (await scene.open()).journal('a')
+      expect(() => journal.tap(JSON.parse('{}'))).toThrow(
+        expect.objectContaining({ code: 'argument_invalid' }),
+      )
+    })
+  })
+}

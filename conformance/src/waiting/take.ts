@@ -1,0 +1,31 @@
+import { isGap, type JournalItem } from '@vitrine/protocol'
+import { within } from './within.ts'
+
+/** The next items of a tail; fails rather than waits for ever. */
+export async function take(
+  tail: AsyncIterator<JournalItem, unknown>,
+  count: number,
+): Promise<readonly JournalItem[]> {
+  const items: JournalItem[] = []
+  while (items.length < count) {
+    const { value, done } = await within(`item ${items.length + 1} of ${count}`, tail.next())
+    if (done) throw new Error(`Expected ${count} items, but the tail ended after ${items.length}.`)
+    items.push(value)
+  }
+  return items
+}
+
+/** The items of a tail up to the event with that `seq`, or the gap that holds it. */
+export async function takeTo(
+  tail: AsyncIterator<JournalItem, unknown>,
+  seq: number,
+): Promise<readonly JournalItem[]> {
+  const items: JournalItem[] = []
+  for (;;) {
+    const { value, done } = await within(`the items up to seq ${seq}`, tail.next())
+    if (done) throw new Error(`Expected seq ${seq}, but the tail ended after ${items.length} items.`)
+    const item: JournalItem = value
+    items.push(item)
+    if ((isGap(item) ? item.data.to : item.seq) >= seq) return items
+  }
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { crashTest } from '../src/index.ts'
+
+it('loses nothing that anyone was shown when its host is killed', async () => {
+  const report = await crashTest({ times: 5 })
+  expect(report.violations, `seed ${report.seed}`).toEqual([])
+  expect(report.rounds).toBe(5)
+  // Whoever sees nothing finds nothing missing.
+  expect(report.reports).toBeGreaterThan(0)
+  expect(report.seenOutside).toBeGreaterThan(0)
+  expect(report.recoveries).toBeGreaterThan(0)
+}, 300_000)
