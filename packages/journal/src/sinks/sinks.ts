@@ -81,9 +81,7 @@ export class Sinks {
   }
 
   async close(): Promise<void> {
-    const closing = [...this.#feeds.values()].map((feed) => feed.close())
-    // All of them come to their end before the first failure is told.
-    await Promise.allSettled(closing)
-    await Promise.all(closing)
+    // A sink that cannot close is its own affair; who closes one sink alone is told.
+    await Promise.allSettled([...this.#feeds.values()].map((feed) => feed.close()))
   }
 }

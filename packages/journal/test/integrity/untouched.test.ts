@@ -53,7 +53,9 @@ describe.each([
 
   test('verifies with any text in the names that events are found by', async () => {
     const journal = await opened(driver())
-    const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 })
+    const names = fc
+      .string({ unit: 'binary', minLength: 1, maxLength: 12 })
+      .filter((name) => name.isWellFormed())
     await fc.assert(
       fc.asyncProperty(names, names, async (session, run) => {
         await journal.append([{ ...note('x'), session, run }])
@@ -63,7 +65,6 @@ describe.each([
         numRuns: 60,
         examples: [
           ['a\0b', '\0'],
-          ['\ud800', 'x\udfff'],
           ['"\\', '\u2028'],
           ['😀', 'é'],
         ],
