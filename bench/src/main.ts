@@ -1,3 +1,4 @@
+import { crash } from './crash.ts'
 import { latency } from './journal/latency.ts'
 import { operation } from './journal/operation.ts'
 import { replay } from './journal/replay.ts'
@@ -7,6 +8,7 @@ import { printTable, type Row } from './report.ts'
 /** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
 const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   journal: [throughput, latency, operation, replay],
+  crash: [crash],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))
