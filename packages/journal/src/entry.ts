@@ -36,15 +36,24 @@ export class Entry {
   }
 
   #parse(): JournalEvent {
-    let event: unknown
     try {
-      event = JSON.parse(this.body)
-    } catch {}
-    if (typeof event === 'object' && event !== null) return event as JournalEvent
-    throw new VitrineError(
+      const event: unknown = JSON.parse(this.body)
+      if (typeof event === 'object' && event !== null) return event as JournalEvent
+    } catch (error) {
+      throw this.#damaged(error)
+    }
+    throw this.#damaged()
+  }
+
+  #damaged(cause?: unknown): VitrineError {
+    const { journal, seq } = this
+    return new VitrineError(
       'store_corrupt',
-      `Event ${this.seq} of the journal ${this.journal} is damaged: what is stored is no event.`,
-      { details: { journal: this.journal, seq: this.seq } },
+      `Event ${seq} of the journal ${journal} is damaged: it is no event.`,
+      {
+        cause,
+        details: { journal, seq },
+      },
     )
   }
 }

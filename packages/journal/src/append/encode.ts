@@ -37,6 +37,7 @@ export function encode(
   event.data = data
   body += `,"data":${dataJson}}`
   const hash = chain(previousHash, body)
+  // Its fields were put in one by one above, in the order of the body.
   return new Entry(position, journal, seq, hash, body, deepFreeze(event) as unknown as JournalEvent)
 }
 

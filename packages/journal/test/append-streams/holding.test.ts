@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventInput } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Journal, JournalStream } from '../../src/index.ts'
-import { eventsOf, log, messageOf, openMemory } from '../read/open.ts'
-import { settled, thrownBy, until } from '../read/until.ts'
+import { eventsOf, log, messageOf, openMemory } from '../fixtures/open.ts'
+import { settled, thrownBy, until } from '../fixtures/until.ts'
 
 async function open(): Promise<{ record: Journal; out: JournalStream }> {
   const store = await openMemory()

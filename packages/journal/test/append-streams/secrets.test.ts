@@ -2,7 +2,7 @@ import type { EventInput, JournalEvent } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Journal, Store } from '../../src/index.ts'
-import { eventsOf, openMemory, stores } from '../read/open.ts'
+import { eventsOf, openMemory, stores } from '../fixtures/open.ts'
 import { collector } from '../sinks-feed/collector.ts'
 
 const secret = 'hunter2-planted'

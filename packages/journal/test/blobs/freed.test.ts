@@ -1,9 +1,9 @@
 import type { EventInput } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Journal, Store } from '../../src/index.ts'
+import { log, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { type Clock, stopClock } from '../read/clock.ts'
-import { log, stores } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
 import { bytesOf, contentOf } from './content.ts'
 
 const fileChange = (after: string): EventInput => ({

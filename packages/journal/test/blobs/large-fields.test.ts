@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { log, openMemory, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { stopClock } from '../read/clock.ts'
-import { log, openMemory, stores } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
 import { contentOf, hashOf } from './content.ts'
 
 const kib = 1024

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { open, openMemory, sqliteFile, stores } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
+import { open, openMemory, sqliteFile, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { bytesOf, contentOf, hashOf } from './content.ts'
 
 describe.each(stores)('a blob in a %s store', (_kind, openStore) => {

@@ -1,9 +1,9 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Gate, GateAnswer, Journal } from '../../src/index.ts'
+import { eventsOf, openMemory } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation, operationsOf } from '../operate/operations.ts'
-import { eventsOf, openMemory } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
 
 async function journal(): Promise<Journal> {
   return (await openMemory()).journal('sbx_a')

@@ -1,8 +1,8 @@
 import type { JournalEvent, JournalItem } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { ExportedItem, Journal, OpenStoreOptions, Store } from '../../src/index.ts'
-import { eventsOf, log, messageOf, open, openMemory, openSqlite, sqliteFile } from '../read/open.ts'
-import { settled, thrownBy } from '../read/until.ts'
+import { eventsOf, log, messageOf, open, openMemory, openSqlite, sqliteFile } from '../fixtures/open.ts'
+import { settled, thrownBy } from '../fixtures/until.ts'
 
 type Opener = (options?: OpenStoreOptions) => Promise<Store>
 const ways: readonly [string, Opener, Opener][] = [

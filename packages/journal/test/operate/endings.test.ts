@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { VitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
+import { openMemory } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation, operationsOf } from './operations.ts'
 
 async function journal() {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { eventsOf, log, openMemory } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
+import { eventsOf, log, openMemory } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { operationsOf } from './operations.ts'
 
 describe('an operation inside another', () => {

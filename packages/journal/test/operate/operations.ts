@@ -1,5 +1,5 @@
 import { isEvent, type JournalEvent, type JournalReader, type KnownEvent } from '@vitrine/protocol'
-import { eventsOf } from '../read/open.ts'
+import { eventsOf } from '../fixtures/open.ts'
 
 export interface Recorded {
   readonly started: KnownEvent<'operation.started'>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { eventsOf, open, openMemory } from '../read/open.ts'
-import { thrownBy, until } from '../read/until.ts'
+import { eventsOf, open, openMemory } from '../fixtures/open.ts'
+import { thrownBy, until } from '../fixtures/until.ts'
 import { diskFull, flakyStore, noTrouble } from './flaky-store.ts'
 import { onlyOperation } from './operations.ts'
 

@@ -1,8 +1,8 @@
 import { SpanStatusCode } from '@opentelemetry/api'
 import { VitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
+import { openMemory } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation } from './operations.ts'
 import { exported, startTracing } from './tracing.ts'
 

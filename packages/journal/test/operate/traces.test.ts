@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { context, trace } from '@opentelemetry/api'
 import { describe, expect, it } from 'vitest'
-import { eventsOf, openMemory } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
+import { eventsOf, openMemory } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation, operationsOf } from './operations.ts'
 import { startTracing } from './tracing.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PayloadPolicy, Store } from '../../src/index.ts'
+import { eventsOf, openMemory } from '../fixtures/open.ts'
 import { onlyOperation } from '../operate/operations.ts'
-import { eventsOf, openMemory } from '../read/open.ts'
 import { collector } from '../sinks-feed/collector.ts'
 
 const facts = {

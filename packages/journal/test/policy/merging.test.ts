@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy, type PayloadPolicy, policyRules, sinkRules } from '../../src/policy/policy.ts'
+import { openMemory } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation, operationsOf } from '../operate/operations.ts'
-import { openMemory } from '../read/open.ts'
-import { thrownBy } from '../read/until.ts'
 
 describe('a policy', () => {
   it('is the default where nothing is set', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/index.ts'
-import { log, open, openMemory, openSqlite, stores } from './open.ts'
-import { thrownBy } from './until.ts'
+import { log, open, openMemory, openSqlite, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const refusals = ['cursor_invalid', 'cursor_foreign', 'cursor_ahead']

@@ -2,9 +2,9 @@ import type { JournalItem } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Journal } from '../../src/index.ts'
+import { eventsOf, log, openMemory, openSqlite, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { filters, mixedEvents, naiveMatch } from './dataset.ts'
-import { eventsOf, log, openMemory, openSqlite, stores } from './open.ts'
-import { thrownBy } from './until.ts'
 
 const seqs = (items: readonly JournalItem[]) => items.map((item) => ('seq' in item ? item.seq : 'gap'))
 

@@ -1,10 +1,10 @@
 import type { JournalItem, Page, ReadOptions } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { eventsOf, log, messageOf, openMemory, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { stopClock } from './clock.ts'
 import { mixedEvents } from './dataset.ts'
-import { eventsOf, log, messageOf, openMemory, stores } from './open.ts'
-import { thrownBy } from './until.ts'
 
 /** Follows pages to the end and gives everything on them. */
 async function allPages(

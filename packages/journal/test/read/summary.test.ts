@@ -1,10 +1,10 @@
 import type { JournalEvent, Summary } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { eventsOf, log, openMemory, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
 import { stopClock } from './clock.ts'
 import { filters, mixedEvents, naiveMatch } from './dataset.ts'
-import { eventsOf, log, openMemory, stores } from './open.ts'
-import { thrownBy } from './until.ts'
 
 function countTypes(events: readonly JournalEvent[]): Record<string, number> {
   const counts: Record<string, number> = {}

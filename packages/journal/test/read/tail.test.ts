@@ -1,7 +1,7 @@
 import type { JournalItem } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { log, messageOf, openMemory, stores } from './open.ts'
-import { settled, thrownBy } from './until.ts'
+import { log, messageOf, openMemory, stores } from '../fixtures/open.ts'
+import { settled, thrownBy } from '../fixtures/until.ts'
 
 /** The next items of a tail. */
 async function take(tail: AsyncIterator<JournalItem, undefined>, count: number): Promise<JournalItem[]> {

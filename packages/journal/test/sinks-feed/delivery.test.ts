@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { callbackSink, memoryStore } from '../../src/index.ts'
-import { log, messageOf, open, openMemory, sqliteFile } from '../read/open.ts'
-import { settled, thrownBy, until } from '../read/until.ts'
+import { log, messageOf, open, openMemory, sqliteFile } from '../fixtures/open.ts'
+import { settled, thrownBy, until } from '../fixtures/until.ts'
 import { collector } from './collector.ts'
 
 const numbered = (from: number, to: number) =>

@@ -1,8 +1,8 @@
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
+import { log, messageOf, open, openMemory } from '../fixtures/open.ts'
+import { settled, until } from '../fixtures/until.ts'
 import { flakyStore } from '../operate/flaky-store.ts'
-import { log, messageOf, open, openMemory } from '../read/open.ts'
-import { settled, until } from '../read/until.ts'
 import { type Collector, collector } from './collector.ts'
 
 const down = () => Promise.reject(new Error('receiver is down'))

@@ -1,7 +1,8 @@
 import type { JournalItem } from '@vitrine/protocol'
 import { describe, expect, test } from 'vitest'
 import { callbackSink } from '../../src/sinks/callback.ts'
-import { batch, event, going, thrownBy } from './events.ts'
+import { thrownBy } from '../fixtures/until.ts'
+import { batch, event, going } from './events.ts'
 
 describe('callbackSink', () => {
   test('waits for each call before the next, in order', async () => {

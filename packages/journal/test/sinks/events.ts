@@ -38,13 +38,3 @@ export function batch(events: readonly JournalItem[], key = 'key-1'): SinkBatch 
 export function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
-
-/** What a call throws; the test fails when it does not. */
-export async function thrownBy(call: () => unknown): Promise<unknown> {
-  try {
-    await call()
-  } catch (error) {
-    return error
-  }
-  throw new Error('Expected the call to throw, but it did not.')
-}

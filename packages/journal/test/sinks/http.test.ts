@@ -3,7 +3,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { httpSink } from '../../src/sinks/http.ts'
-import { batch, event, eventOfBytes, gap, going, numbers, thrownBy } from './events.ts'
+import { thrownBy } from '../fixtures/until.ts'
+import { batch, event, eventOfBytes, gap, going, numbers } from './events.ts'
 import { type Answer, receiver } from './receiver.ts'
 
 describe('httpSink', () => {

@@ -18,7 +18,8 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type JsonlSinkOptions, jsonlSink } from '../../src/sinks/jsonl.ts'
 import type { Sink } from '../../src/sinks/sink.ts'
-import { batch, event, eventOfBytes, going, numbers, thrownBy } from './events.ts'
+import { thrownBy } from '../fixtures/until.ts'
+import { batch, event, eventOfBytes, going, numbers } from './events.ts'
 import { folder } from './folder.ts'
 
 describe('jsonlSink', () => {

@@ -4,7 +4,8 @@ import { newId, VitrineError } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type PrivateWriter, workspaceJsonlSink } from '../../src/sinks/workspace-jsonl.ts'
-import { batch, event, gap, going, numbers, thrownBy } from './events.ts'
+import { thrownBy } from '../fixtures/until.ts'
+import { batch, event, gap, going, numbers } from './events.ts'
 import { folder } from './folder.ts'
 
 describe('workspaceJsonlSink', () => {

@@ -1,8 +1,8 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Journal, OpenStoreOptions, Tap, TapOptions } from '../../src/index.ts'
-import { eventsOf, log, messageOf, openMemory } from '../read/open.ts'
-import { settled, thrownBy, until } from '../read/until.ts'
+import { eventsOf, log, messageOf, openMemory } from '../fixtures/open.ts'
+import { settled, thrownBy, until } from '../fixtures/until.ts'
 
 async function journal(options?: OpenStoreOptions): Promise<Journal> {
   return (await openMemory(options)).journal('sbx_a')

@@ -232,11 +232,12 @@ export class SqliteConnection implements StoreConnection {
     }
   }
 
-  /** What went wrong is the commit's to say: SQLite may have rolled back by itself. */
   #rollBack(): void {
     try {
       if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
-    } catch {}
+    } catch {
+      // What went wrong is the commit's to say: SQLite may have rolled back by itself.
+    }
   }
 
   async #use<T>(query: () => T): Promise<T> {
