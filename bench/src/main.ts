@@ -3,11 +3,12 @@ import { latency } from './journal/latency.ts'
 import { operation } from './journal/operation.ts'
 import { replay } from './journal/replay.ts'
 import { throughput } from './journal/throughput.ts'
+import { trim } from './journal/trim.ts'
 import { printTable, type Row } from './report.ts'
 
 /** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
 const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
-  journal: [throughput, latency, operation, replay],
+  journal: [throughput, latency, operation, trim, replay],
   crash: [crash],
 }
 

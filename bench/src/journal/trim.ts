@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { openStore, sqliteStore } from '@vitrine/journal'
+import { percentile, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import { smallEvent } from './events.ts'
+
+const total = 300_000
+const kept = 1_000
+const batch = 1_000
+const sliceBarMs = 10
+
+/** How long the event loop waits at most while a journal is trimmed; the same wait without trimming beside it. */
+export function trim(): Promise<Row[]> {
+  return inScratch(async (folder) => {
+    await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
+    const journal = await store.journal('sbx_bench')
+    for (let index = 0; index < total; index += batch) {
+      await journal.append(Array.from({ length: batch }, (_, next) => smallEvent(index + next)))
+    }
+    const idle = await turns(new Promise((resolve) => setTimeout(resolve, 2_000)))
+    const began = performance.now()
+    const trimming = journal.trim({ events: kept })
+    const busy = await turns(trimming)
+    const seconds = (performance.now() - began) / 1_000
+    const { events } = await trimming
+    const { counts } = await journal.summary({ types: ['journal.trimmed'] })
+    const slices = counts['journal.trimmed'] ?? 0
+    // The longest turns are those with a slice in them; all others only wait.
+    const longest = busy.toSorted((a, b) => b - a).slice(0, slices)
+    const over = longest.filter((turn) => turn > sliceBarMs).length
+    return [
+      {
+        what: `a turn of the event loop with a slice, while ${events.toLocaleString('en')} events are trimmed in ${seconds.toFixed(1)} s`,
+        measured: `${slices} slices: p50 ${ms(percentile(longest, 0.5))}, max ${ms(longest[0] ?? 0)}, ${over} over ${sliceBarMs} ms`,
+        against: `idle: max ${ms(idle.reduce((a, b) => Math.max(a, b), 0))}`,
+        bar: `≤ ${sliceBarMs} ms, 99 of 100`,
+        holds: over <= slices / 100,
+      },
+    ]
+  })
+}
+
+function ms(milliseconds: number): string {
+  return `${milliseconds.toFixed(1)} ms`
+}
+
+/** The length of every turn until something is done. */
+async function turns(until: Promise<unknown>): Promise<number[]> {
+  const lengths: number[] = []
+  let done = false
+  const mark = () => {
+    done = true
+  }
+  until.then(mark, mark)
+  for (let last = performance.now(); !done; ) {
+    await new Promise(setImmediate)
+    const now = performance.now()
+    lengths.push(now - last)
+    last = now
+  }
+  return lengths
+}
