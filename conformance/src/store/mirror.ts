@@ -120,6 +120,25 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(seqsOf(await take(tail, 3))).toEqual(numbers(source.head.seq - 2, source.head.seq))
     })
 
+    it('tells its live readers of a hole with which an import ends, and its sinks pass it', async () => {
+      const { source, mirror, scene } = await pair(makeStore, { recent: { maxEntries: 0 } })
+      const store = await scene.current()
+      const [tail, storeTail, sink] = [mirror.tail(), store.tail(), recordingSink()]
+      await store.addSink('audit', sink)
+      await source.append(messages(4))
+      await copy(source, mirror)
+      await take(tail, 4)
+      await take(storeTail, 4)
+      await source.append([...numbers(1, 20).map((offset) => output('o', offset)), ...messages(4)])
+      await source.trim({ events: 9 })
+      const [hole] = await source.export({ after: 4 })
+      await mirror.import(hole ? [hole] : [])
+      expect((await take(tail, 1)).some(isGap)).toBe(true)
+      expect((await take(storeTail, 1)).some(isGap)).toBe(true)
+      await store.flush()
+      expect(coverageFault(sink.items, { end: mirror.head.seq })).toBeUndefined()
+    })
+
     it('tells the readers of its whole store of the holes, live and later', async () => {
       const { source, mirror, scene } = await trimmedPair(makeStore)
       const store = await scene.current()

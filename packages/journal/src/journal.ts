@@ -26,6 +26,7 @@ import { type RememberedHead, type Verification, verifyJournal } from './integri
 import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
 import { ambient } from './operate/ambient.ts'
 import { type OperateOptions, type Operation, operate } from './operate/operate.ts'
+import type { Delivery } from './read/delivery.ts'
 import { eventFilter, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { RetentionLimits } from './retention/retention.ts'
@@ -137,6 +138,11 @@ export class Journal implements JournalReader {
 
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
     return this.#core.reader.tail(this.#core.subject, options)
+  }
+
+  /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
+  deliveries(options?: TailOptions): AsyncIterableIterator<Delivery> {
+    return this.#core.reader.deliveries(this.#core.subject, options)
   }
 
   async summary({ buckets, signal, ...filter }: SummaryOptions = {}): Promise<Summary> {

@@ -15,6 +15,7 @@ import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
+import type { Delivery } from './read/delivery.ts'
 import { journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
 import { Recent } from './recent.ts'
 import type { Redactor } from './redact/redactor.ts'
@@ -137,6 +138,11 @@ export class Store {
   /** Every journal of this store, in commit order, under one cursor. */
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
     return this.#reader.tail(this.#subject, options)
+  }
+
+  /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
+  deliveries(options?: TailOptions): AsyncIterableIterator<Delivery> {
+    return this.#reader.deliveries(this.#subject, options)
   }
 
   /** From now on this value, in any common encoding, reaches no journal. Returns how to forget it. */

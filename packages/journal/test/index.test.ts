@@ -34,6 +34,7 @@ it('exports these types and no others', async () => {
     'BlobLimits',
     'CommitBatch',
     'ConnectOptions',
+    'Delivery',
     'ExportedItem',
     'FinishData',
     'FlushOptions',

@@ -11,6 +11,7 @@ import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
+import { Delivery } from './delivery.ts'
 import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
 import { type Found, scan, toItem } from './scan.ts'
@@ -109,22 +110,20 @@ export class Reader {
   /** Follows from a cursor, from the beginning, or from now. */
   tail(subject: Subject, options: TailOptions = {}): Tail<JournalItem> {
     const cursorOf = this.#holeCursor(subject)
-    const { after, signal, ...filter } = options
-    const start = startKey(subject, after)
-    return new Tail(
-      this.#source(subject, eventFilter(filter), (found) => toItem(found, cursorOf)),
-      start,
-      signal,
-    )
+    return this.#follow(subject, options, (found) => toItem(found, cursorOf))
   }
 
-  /** The same without the step from entries to events, from a key: for sinks and servers. */
-  follow(subject: Subject, after: number, filter: EventFilter, signal?: AbortSignal): Tail<Found> {
-    return new Tail(
-      this.#source(subject, filter, (found) => found),
-      after,
-      signal,
-    )
+  /** The same with each item's cursor and stored bytes: what a server hands on. */
+  deliveries(subject: Subject, options: TailOptions = {}): Tail<Delivery> {
+    return this.#follow(subject, options, (found) => new Delivery(found, subject))
+  }
+
+  #follow<Item>(
+    subject: Subject,
+    { after, signal, ...filter }: TailOptions,
+    map: (found: Found) => Item,
+  ): Tail<Item> {
+    return new Tail(this.#source(subject, eventFilter(filter), map), startKey(subject, after), signal)
   }
 
   /** One page after a key, from memory where it is still there. */
@@ -158,7 +157,8 @@ export class Reader {
   ): Promise<{ found: readonly Found[]; scanned: number }> {
     this.mustBeOpen()
     const recent = this.#recent.after(subject.journal, key, limit)
-    if (recent !== undefined) {
+    // When memory has nothing new, the store may still have a hole that an import ended with.
+    if (recent !== undefined && recent.length > 0) {
       return { found: matches ? recent.filter(matches) : recent, scanned: key + recent.length }
     }
     const newest = await subject.end()
