@@ -20,6 +20,27 @@ export type IdKind = keyof typeof idPrefixes
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomLength = 26
 
+// Asking for random bytes costs the same for a few as for many.
+const pool = new Uint8Array(4_096)
+let used = pool.length
+
+/** Random bytes, each given out once. */
+function randomBytes(count: number): Uint8Array {
+  if (used + count > pool.length) {
+    crypto.getRandomValues(pool)
+    used = 0
+  }
+  used += count
+  return pool.subarray(used - count, used)
+}
+
+/** So many random bytes as hexadecimal text: the form of trace and span ids. */
+export function randomHex(bytes: number): string {
+  let text = ''
+  for (const byte of randomBytes(bytes)) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
 /**
  * A new id with 130 random bits.
  *
@@ -28,7 +49,7 @@ const randomLength = 26
  */
 export function newId(kind: IdKind): string {
   let text = `${idPrefixes[kind]}_`
-  for (const byte of crypto.getRandomValues(new Uint8Array(randomLength))) text += alphabet[byte & 31]
+  for (const byte of randomBytes(randomLength)) text += alphabet[byte & 31]
   return text
 }
 

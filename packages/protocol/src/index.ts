@@ -54,7 +54,7 @@ export {
   workKinds,
   workMark,
 } from './events/work.ts'
-export { type IdKind, idPrefixes, isId, newId } from './ids.ts'
+export { type IdKind, idPrefixes, isId, newId, randomHex } from './ids.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export type {
   BlobRef,

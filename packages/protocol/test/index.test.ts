@@ -26,6 +26,7 @@ it('exports these values and no others', () => {
     'openWork',
     'outcomes',
     'parseEvent',
+    'randomHex',
     'toProblem',
     'toVitrineError',
     'unwrapForeignEvent',

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   type Context,
   INVALID_SPAN_CONTEXT,
@@ -10,7 +9,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
-import { type TraceIds, VitrineError } from '@vitrine/protocol'
+import { randomHex, type TraceIds, VitrineError } from '@vitrine/protocol'
 
 export interface OpenSpan {
   readonly span: Span
@@ -45,8 +44,8 @@ export function openSpan(
   const traced = isSpanContextValid(own) && own.spanId !== above?.spanId
   const upper = traced ? above : (remote ?? outer?.ids ?? above)
   const ids: TraceIds = {
-    traceId: traced ? own.traceId : (upper?.traceId ?? randomBytes(16).toString('hex')),
-    spanId: traced ? own.spanId : randomBytes(8).toString('hex'),
+    traceId: traced ? own.traceId : (upper?.traceId ?? randomHex(16)),
+    spanId: traced ? own.spanId : randomHex(8),
     ...(upper && { parentSpanId: upper.spanId }),
   }
   return { span, context: trace.setSpan(base, span), ids }

@@ -164,12 +164,13 @@ function checkTables(db: DatabaseSync): void {
 
 /** A lock held for a moment by someone else is waited for, without blocking the event loop. */
 export async function patiently<T>(attempt: () => T, milliseconds = 5_000): Promise<T> {
-  const until = performance.now() + milliseconds
-  for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+  for (let pause = 1, until = 0; ; pause = Math.min(pause * 2, 50)) {
     try {
       return attempt()
     } catch (error) {
-      if (sqliteCode(error) !== resultCode.busy || performance.now() > until) throw error
+      if (sqliteCode(error) !== resultCode.busy) throw error
+      until ||= performance.now() + milliseconds
+      if (performance.now() > until) throw error
     }
     await sleep(pause)
   }
