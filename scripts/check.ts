@@ -1,5 +1,5 @@
 import { forbiddenArrows, readHouse } from './arrows.ts'
-import { packageFolders, runTool } from './tools.ts'
+import { build, packageFolders, runTool } from './tools.ts'
 
 /** Everything that can be said about the code without running it. All of it is said before this fails. */
 const checks: Record<string, () => boolean> = {
@@ -11,7 +11,7 @@ const checks: Record<string, () => boolean> = {
     for (const complaint of complaints) console.error(complaint)
     return complaints.length === 0
   },
-  build: () => runTool('tsc', ['--build', ...packageFolders().map((name) => `packages/${name}`)]),
+  build,
   unused: () => runTool('knip', []),
   exports: () => packageFolders().every((name) => runTool('publint', [`packages/${name}`, '--strict'])),
 }

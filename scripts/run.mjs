@@ -10,7 +10,11 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const installedMark = join(root, 'node_modules', '.vitrine-installed')
-const projectNode = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+// The program itself: Node refuses to spawn the `.cmd` that stands for it in `.bin` on Windows.
+const projectNode = join(
+  root,
+  ...['node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node'],
+)
 
 function lockHash() {
   return createHash('sha256')
@@ -25,16 +29,26 @@ function isInstalled() {
 }
 
 function install() {
-  console.error('Installing dependencies (once) …')
+  console.error('Installing dependencies (once, about half a minute) …')
+  // Not `npm ci`: it refuses a lock file that names a tool's binaries for some platforms only, and so it refuses
+  // to install where the binaries of other platforms are not served. This takes the locked versions all the same,
+  // and writes neither to the lock file nor to package.json.
   // The engine warnings speak of the machine's Node, which nothing below uses.
-  const { status, error } = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
+  const command = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund']
+  const { status, error } = spawnSync('npm', command, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
   })
-  if (error || status !== 0 || !existsSync(projectNode)) {
+  if (error || status !== 0) {
     console.error(
-      `Installing failed${error ? `: ${error.message}` : ''}. Run "npm ci" in ${root} to see why.`,
+      `Installing failed${error ? `: ${error.message}` : ''}. Run "npm install --no-save" in ${root} to see why.`,
+    )
+    process.exit(1)
+  }
+  if (!existsSync(projectNode)) {
+    console.error(
+      'The package "node" was not set up. Allow its install script: npm config get ignore-scripts',
     )
     process.exit(1)
   }

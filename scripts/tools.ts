@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,6 +11,18 @@ export function runTool(name: string, args: readonly string[]): boolean {
   const { bin } = JSON.parse(readFileSync(join(root, 'node_modules', folder, 'package.json'), 'utf8'))
   const entry = join(root, 'node_modules', folder, typeof bin === 'string' ? bin : bin[name])
   return spawnSync(process.execPath, [entry, ...args], { cwd: root, stdio: 'inherit' }).status === 0
+}
+
+/**
+ * Emits `dist` and types for every package, in the order their references ask for. From nothing, each time: what
+ * was emitted for a file that is gone would be packed too, and the compiler does not notice that `dist` was deleted.
+ */
+export function build(): boolean {
+  for (const name of packageFolders()) {
+    rmSync(join(root, 'packages', name, 'dist'), { recursive: true, force: true })
+    copyFileSync(join(root, 'LICENSE'), join(root, 'packages', name, 'LICENSE'))
+  }
+  return runTool('tsc', ['--build', '--force', ...packageFolders().map((name) => `packages/${name}`)])
 }
 
 /** The folders below `packages`. */

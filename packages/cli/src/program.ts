@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { demo } from './demo/demo.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
 /** The `vitrine` command. */
 export function createProgram(): Command {
   const program = new Command('vitrine')
     .description('Runs coding agents in sandboxes you can see into.')
+    .version(version)
     .showHelpAfterError('(run "vitrine --help" for what there is)')
 
   program
@@ -19,7 +23,8 @@ export function createProgram(): Command {
         keep: options.keep ?? false,
         pauseMs,
         print: (line) => console.log(line),
-        width: process.stdout.columns ?? 120,
+        // A terminal that does not know its size says 0.
+        width: process.stdout.columns || 120,
       })
     })
 

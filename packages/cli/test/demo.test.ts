@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -46,7 +47,23 @@ it('the demo leaves nothing behind unless asked to', () => {
   expect(existsSync(workspace)).toBe(false)
 })
 
+it('the demo that is interrupted leaves nothing behind either', async () => {
+  const child = spawn(process.execPath, ['--conditions=source', main, 'demo'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  for await (const chunk of child.stdout) {
+    stdout += chunk
+    if (stdout.includes('process.started')) break
+  }
+  child.kill('SIGINT')
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  const workspace = /demo (\/\S+\/workspace)/.exec(stdout)![1]!
+  expect(existsSync(workspace)).toBe(false)
+})
+
 it('help names the commands with examples, and an unknown command says where help is', () => {
+  expect(vitrine('--version').stdout).toBe('0.1.0\n')
   expect(vitrine('--help').stdout).toContain('demo')
   expect(vitrine('demo', '--help').stdout).toContain('$ vitrine demo')
   const unknown = vitrine('dmeo')

@@ -1,4 +1,4 @@
-import type { OpenWork } from '@vitrine/protocol'
+import { type OpenWork, VitrineError } from '@vitrine/protocol'
 import { recoveryEvents } from './recovery.ts'
 import { type OpenStoreOptions, storeSettings } from './settings.ts'
 import { Store } from './store.ts'
@@ -13,6 +13,12 @@ const ownerDied = 'Its host ended before it did.'
  * await using store = await openStore(sqliteStore({ path: 'data/journal.db' }))
  */
 export async function openStore(driver: StoreDriver, options: OpenStoreOptions = {}): Promise<Store> {
+  if (typeof driver?.open !== 'function') {
+    throw new VitrineError(
+      'argument_invalid',
+      "openStore: expected a store, such as sqliteStore({ path: 'data/journal.db' }).",
+    )
+  }
   const settings = storeSettings(options)
   const { takeover = false, readOnly = false } = options
   const connection = await driver.open({ takeover, readOnly })

@@ -10,9 +10,14 @@ export function wholeNumber(
   if (Number.isInteger(value) && value >= min && value <= max) return value
   throw new VitrineError(
     'argument_invalid',
-    `${name}: expected a whole number from ${min} to ${max}, got ${value}.`,
+    `${name}: expected a whole number from ${min} to ${max}, got ${shown(value)}.`,
     {
       details: { argument: name },
     },
   )
+}
+
+/** A text in quotes: `"10"` is not 10. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +23,9 @@ export interface DemoOptions {
 export async function demo(options: DemoOptions): Promise<void> {
   const { keep, print } = options
   const folder = await mkdtemp(join(tmpdir(), 'vitrine-demo-'))
+  // Ctrl-C and a closed pipe end the process without the `finally`.
+  const clear = () => rmSync(folder, { recursive: true, force: true })
+  if (!keep) process.once('exit', clear)
   try {
     print(
       pc.bold('Real operations in a temporary folder; every line is an event that is already committed.\n'),
@@ -36,6 +40,7 @@ export async function demo(options: DemoOptions): Promise<void> {
     if (keep) print(`\nKept in ${folder}`)
   } finally {
     if (!keep) await rm(folder, { recursive: true, force: true })
+    process.off('exit', clear)
   }
 }
 

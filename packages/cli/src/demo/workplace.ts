@@ -74,6 +74,9 @@ async function runProgram(journal: Journal, cwd: string, argv: readonly string[]
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
   })
+  const end = () => child.kill('SIGKILL')
+  process.prependOnceListener('exit', end)
+  child.once('close', () => process.off('exit', end))
   const ended = new Promise<ProgramEnd>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (exitCode, signal) => resolve({ exitCode, signal }))

@@ -4,6 +4,7 @@ import {
   type EventInput,
   type EventSource,
   type JsonObject,
+  VitrineError,
   workMark,
 } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
@@ -29,6 +30,9 @@ export interface Workshop {
 
 /** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
 export function prepare(inputs: readonly EventInput[], writer: Writer, workshop: Workshop): PreparedAppend {
+  if (!Array.isArray(inputs)) {
+    throw new VitrineError('argument_invalid', 'append: expected a list of events, such as [{ type, data }].')
+  }
   for (let index = 0; index < inputs.length; index += 1) checkEventInput(inputs[index]!, index)
   const append = new PreparedAppend()
   for (const input of inputs) {

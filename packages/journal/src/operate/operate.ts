@@ -49,6 +49,8 @@ export async function operate<T>(
   run: (operation: Operation) => T | Promise<T>,
   options: OperateOptions<T> = {},
 ): Promise<T> {
+  if (typeof run !== 'function')
+    throw new VitrineError('argument_invalid', `operate "${op}": expected a function to run.`)
   const outer = ambient.getStore()
   const parent = outer?.journal === host.journal ? outer : undefined
   const id = newId('operation')

@@ -124,7 +124,8 @@ function shownName(name: string, forms: readonly string[]): string {
 }
 
 function checkedLength(value: unknown): number {
-  if (typeof value !== 'string') throw invalid('a secret as text', `a ${typeof value}`)
+  if (typeof value !== 'string')
+    throw invalid('a secret as text', value === undefined ? 'nothing' : `a ${typeof value}`)
   if (value.length < shortestForm) {
     throw new VitrineError(
       'secret_too_short',

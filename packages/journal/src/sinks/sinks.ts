@@ -37,6 +37,12 @@ export class Sinks {
   async add(name: string, sink: Sink, options: AddSinkOptions): Promise<AddedSink> {
     if (typeof name !== 'string' || name === '')
       throw new VitrineError('argument_invalid', 'addSink: expected a name.')
+    if (typeof sink?.write !== 'function') {
+      throw new VitrineError(
+        'argument_invalid',
+        `addSink "${name}": expected a sink, such as jsonlSink({ path }), or an object with \`write\`.`,
+      )
+    }
     if (this.#feeds.has(name) || this.#joining.has(name))
       throw new VitrineError('sink_exists', `There is already a sink "${name}".`)
     this.#joining.add(name)

@@ -121,6 +121,16 @@ describe('a path', () => {
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700)
   })
 
+  test('in a directory that others may read is made for its owner only, with all that lies beside it', async () => {
+    const directory = folder()
+    chmodSync(directory, 0o755)
+    const store = await opened(join(directory, 'journal.db'))
+    await (await store.journal('sbx_a')).append([note('one')])
+    const names = readdirSync(directory)
+    expect(names).toEqual(expect.arrayContaining(['journal.db', 'journal.db-wal', 'journal.db.owner']))
+    for (const name of names) expect([name, statSync(join(directory, name)).mode & 0o077]).toEqual([name, 0])
+  })
+
   test('in a directory that this user may not write is refused by name', async () => {
     const root = folder()
     const directory = join(root, 'locked')

@@ -7,6 +7,7 @@ import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import type { ConnectOptions } from '../contract.ts'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
 import { OwnerLock, ownedError, raiseEpoch, readEpoch, wasInUse } from './ownership.ts'
+import { makePrivate } from './private-file.ts'
 import { checkIdentity, isOurs, migrate, pragmaNumber, readStoreId } from './schema.ts'
 
 export interface OpenFile {
@@ -61,6 +62,7 @@ async function openToOwn(
   { takeover, mustBeOurs }: { takeover: boolean; mustBeOurs: boolean },
 ): Promise<OpenFile> {
   const lock = new OwnerLock(path)
+  makePrivate(path)
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     await patiently(() => checkIdentity(db, path))

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
+import { makePrivate } from './private-file.ts'
 import { pragmaNumber } from './schema.ts'
 
 /** How long a takeover waits for the fenced owner to let go before it goes on without it. */
@@ -95,6 +96,7 @@ class SideFile {
     if (this.#db) return true
     let db: DatabaseSync | undefined
     try {
+      makePrivate(this.#path)
       db = new DatabaseSync(this.#path, { timeout: 0 })
       // In the exclusive locking mode a commit keeps the lock.
       db.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

@@ -17,7 +17,8 @@ export interface SqliteStoreOptions {
  * @example
  * const store = await openStore(sqliteStore({ path: 'data/journal.db' }))
  */
-export function sqliteStore({ path, synchronous = 'normal' }: SqliteStoreOptions): StoreDriver {
+export function sqliteStore(options: SqliteStoreOptions): StoreDriver {
+  const { path, synchronous = 'normal' } = options ?? {}
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     throw new VitrineError('argument_invalid', 'sqliteStore: expected `path` to be the path of a file.')
   }

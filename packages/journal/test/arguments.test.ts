@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { memoryStore, openStore, sqliteStore } from '../src/index.ts'
+
+// Plain JavaScript has no compiler to ask.
+const wrong = (value: unknown) => value as never
+
+test.each([undefined, 'data/journal.db', {}])(
+  'opening %j as a store says what a store is',
+  async (driver) => {
+    await expect(openStore(wrong(driver))).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining('openStore: expected a store'),
+    })
+  },
+)
+
+test('a SQLite store without options asks for its path', () => {
+  expect(() => sqliteStore(wrong(undefined))).toThrow('sqliteStore: expected `path`')
+})
+
+test.each([undefined, { type: 'log.message' }, 'x'])('appending %j asks for a list', async (events) => {
+  await using store = await openStore(memoryStore())
+  const journal = await store.journal('sbx_a')
+  await expect(journal.append(wrong(events))).rejects.toMatchObject({ code: 'argument_invalid' })
+})
+
+test('an operation without a function is refused before anything is written', async () => {
+  await using store = await openStore(memoryStore())
+  const journal = await store.journal('sbx_a')
+  await expect(journal.operate('ls', {}, wrong(undefined))).rejects.toMatchObject({
+    code: 'argument_invalid',
+  })
+  expect((await journal.read()).events).toEqual([])
+})
+
+test.each([undefined, {}, () => {}])('adding %j as a sink is refused', async (sink) => {
+  await using store = await openStore(memoryStore())
+  await expect(store.addSink('audit', wrong(sink))).rejects.toMatchObject({ code: 'argument_invalid' })
+  expect(store.sinks).toEqual([])
+})
+
+test('a number given as text is shown as text', async () => {
+  await using store = await openStore(memoryStore())
+  const journal = await store.journal('sbx_a')
+  await expect(journal.read({ limit: wrong('10') })).rejects.toThrow('got "10".')
+})
