@@ -7,7 +7,9 @@ import { expect, it } from 'vitest'
 const main = new URL('../src/main.ts', import.meta.url).pathname
 
 function vitrine(...args: string[]) {
-  return spawnSync(process.execPath, ['--conditions=source', main, ...args], { encoding: 'utf8' })
+  // Some environments, CI among them, ask for colours even where there is no terminal.
+  const env = { ...process.env, NO_COLOR: '1' }
+  return spawnSync(process.execPath, ['--conditions=source', main, ...args], { encoding: 'utf8', env })
 }
 
 it('the demo shows the journal live, sums it up, verifies it, and lets no secret through', () => {
@@ -50,6 +52,7 @@ it('the demo leaves nothing behind unless asked to', () => {
 it('the demo that is interrupted leaves nothing behind either', async () => {
   const child = spawn(process.execPath, ['--conditions=source', main, 'demo'], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NO_COLOR: '1' },
   })
   let stdout = ''
   for await (const chunk of child.stdout) {

@@ -216,7 +216,6 @@ export class Journal implements JournalReader {
     signal?: AbortSignal
   } = {}): Promise<Verification> {
     this.#core.reader.mustBeOpen()
-    await this.#core.committer.idle()
     return verifyJournal(this.#core.connection, this.id, head, signal)
   }
 }

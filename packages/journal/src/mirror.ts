@@ -1,4 +1,4 @@
-import { type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { type JournalEvent, parseEvent, VitrineError } from '@vitrine/protocol'
 import { blobReferences } from './append/large-fields.ts'
 import type { BlobReference, Placement, Wish } from './append/plan.ts'
 import { Entry } from './entry.ts'
@@ -20,11 +20,38 @@ export type ExportedItem =
 
 /** A wish that repeats another store's record: same `seq`, same hashes, or it is refused. */
 export function mirrorWish(journal: string, items: readonly ExportedItem[]): Wish {
+  items.forEach(checkItem)
   return {
     blobs: [],
     mirror: true,
     place: (head, lastPosition) => placeMirrored(journal, items, head, lastPosition),
   }
+}
+
+/** It came from another machine: what the store cannot hold must not get as far as a transaction with others. */
+function checkItem(item: ExportedItem, index: number): void {
+  if ('event' in item && Number.isFinite(Date.parse(parseEvent(item.event).time))) return
+  if ('hole' in item && isHole(item.hole)) return
+  throw new VitrineError('event_invalid', `items[${index}]: expected an event or a hole of another store.`)
+}
+
+function isHole({
+  from,
+  to,
+  hash,
+  reason,
+  types,
+}: Extract<ExportedItem, { hole: unknown }>['hole']): boolean {
+  return (
+    Number.isSafeInteger(from) &&
+    Number.isSafeInteger(to) &&
+    from >= 1 &&
+    to >= from &&
+    /^[0-9a-f]{64}$/.test(hash) &&
+    typeof reason === 'string' &&
+    Array.isArray(types) &&
+    types.every((type) => typeof type === 'string')
+  )
 }
 
 function placeMirrored(

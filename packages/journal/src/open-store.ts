@@ -1,10 +1,7 @@
-import { type OpenWork, VitrineError } from '@vitrine/protocol'
-import { recoveryEvents } from './recovery.ts'
+import { VitrineError } from '@vitrine/protocol'
 import { type OpenStoreOptions, storeSettings } from './settings.ts'
 import { Store } from './store.ts'
 import type { StoreDriver } from './stores/contract.ts'
-
-const ownerDied = 'Its host ended before it did.'
 
 /**
  * Opens a store as its one owner. What a dead owner left open is closed as `interrupted`, once, before this resolves.
@@ -32,17 +29,10 @@ export async function openStore(driver: StoreDriver, options: OpenStoreOptions =
       openWork,
       blobBytes: await connection.blobBytes(),
     })
-    await closeInterrupted(store, openWork)
+    await store.closeInterrupted(openWork)
     return store
   } catch (error) {
     await (store ?? connection).close()
     throw error
-  }
-}
-
-async function closeInterrupted(store: Store, openWork: readonly OpenWork[]): Promise<void> {
-  for (const [id, open] of Map.groupBy(openWork, (work) => work.journal)) {
-    const journal = await store.journal(id)
-    await journal.append(recoveryEvents(open, ownerDied))
   }
 }

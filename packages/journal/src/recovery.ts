@@ -4,8 +4,10 @@ import { interruptedEnd, type OpenWork, type WorkKindName, workKinds } from '@vi
 /** Closed from the inside out: what runs within something ends before it. */
 const order = Object.keys(workKinds) as WorkKindName[]
 
+const reason = 'Its host ended before it did.'
+
 /** The events that close, once, what a dead owner left open in one journal. */
-export function recoveryEvents(open: readonly OpenWork[], reason: string): EventInput[] {
+export function recoveryEvents(open: readonly OpenWork[]): EventInput[] {
   const sorted = [...open].sort(
     (a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.startedAt - a.startedAt,
   )

@@ -4,6 +4,7 @@ import { type PayloadPolicy, type PolicyRules, policyRules } from './policy/poli
 import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { checkRetention, defaultRetention, type RetentionLimits } from './retention/retention.ts'
 import type { OnTapError } from './taps/taps.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface OpenStoreOptions {
   /** Fence off an owner that still lives. */
@@ -36,19 +37,28 @@ export interface StoreSettings {
   readonly policy: PolicyRules
   readonly maxPendingBytes: number
   readonly maxPendingEndings: number
-  readonly recent: { readonly maxEntries?: number; readonly maxBytes?: number }
+  readonly recent: { readonly maxEntries: number; readonly maxBytes: number }
   readonly onTapError: OnTapError
 }
 
 export function storeSettings(options: OpenStoreOptions): StoreSettings {
+  const { recent = {}, blobs = {} } = options
+  const limit = (name: string, value: number | undefined, fallback: number) =>
+    wholeNumber(name, value, { min: 0, max: Number.MAX_SAFE_INTEGER, fallback })
   return {
     redactor: createRedactor({ patterns: options.patterns ?? true }),
     retention: checkRetention(options.retention ?? defaultRetention),
-    blobs: { ...defaultBlobLimits, ...options.blobs },
+    blobs: {
+      maxBytes: limit('blobs.maxBytes', blobs.maxBytes, defaultBlobLimits.maxBytes),
+      maxTotalBytes: limit('blobs.maxTotalBytes', blobs.maxTotalBytes, defaultBlobLimits.maxTotalBytes),
+    },
     policy: policyRules(options.policy, options.policyByOp),
-    maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
-    maxPendingEndings: options.maxPendingEndings ?? 10_000,
-    recent: options.recent ?? {},
+    maxPendingBytes: limit('maxPendingBytes', options.maxPendingBytes, 64 * 1024 * 1024),
+    maxPendingEndings: limit('maxPendingEndings', options.maxPendingEndings, 10_000),
+    recent: {
+      maxEntries: limit('recent.maxEntries', recent.maxEntries, 2_048),
+      maxBytes: limit('recent.maxBytes', recent.maxBytes, 8 * 1024 * 1024),
+    },
     onTapError: options.onTapError ?? (() => undefined),
   }
 }

@@ -9,7 +9,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
-import type { Workshop } from './append/prepare.ts'
+import { prepareRedacted, type Workshop } from './append/prepare.ts'
 import { type BlobContent, Blobs, type StoredBlob } from './blobs/blobs.ts'
 import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
@@ -18,7 +18,8 @@ import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from
 import type { Delivery } from './read/delivery.ts'
 import { journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
 import { Recent } from './recent.ts'
-import type { Redactor } from './redact/redactor.ts'
+import { recoveryEvents } from './recovery.ts'
+import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { repeat } from './repeat.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import { Trimming } from './retention/trimming.ts'
@@ -76,7 +77,7 @@ export class Store {
       maxPendingBytes: settings.maxPendingBytes,
       maxPendingEndings: settings.maxPendingEndings,
       onCommitted: (entries, journals) => this.#committed(entries, journals),
-      onHealth: (health) => void this.#healthChanged(health),
+      onHealth: (health) => void this.#healthChanged(health).catch(() => undefined),
       onLost: (error) => this.#lose(error),
     })
     this.#blobs = new Blobs(connection, this.#committer, this.#redactor, settings.blobs, start.blobBytes)
@@ -128,6 +129,22 @@ export class Store {
   async journals(): Promise<readonly string[]> {
     this.#reader.mustBeOpen()
     return this.#connection.journals()
+  }
+
+  /**
+   * Closes what a dead owner left open. What is known of it has been checked and redacted once: another check, or
+   * a redactor that knows more by now, would refuse an end for the words of its start, and the store with it.
+   *
+   * @internal
+   */
+  async closeInterrupted(openWork: readonly OpenWork[]): Promise<void> {
+    if (openWork.length === 0) return
+    const asItIs = { ...this.#workshop, redactor: createRedactor({ patterns: false }) }
+    for (const [id, open] of Map.groupBy(openWork, (work) => work.journal)) {
+      const { state } = await this.#core(id)
+      const append = prepareRedacted(recoveryEvents(open), { source: 'host', context: {} }, asItIs)
+      await this.#committer.append(state, append, append)
+    }
   }
 
   /** A page over every journal of this store, in commit order. */
@@ -186,15 +203,19 @@ export class Store {
       max: 0x7fff_ffff,
       fallback: 30_000,
     })
-    const timeout = AbortSignal.timeout(timeoutMs)
-    const either = signal ? AbortSignal.any([signal, timeout]) : timeout
+    if (this.#ended) throw this.#ended
+    // Unlike that of `AbortSignal.timeout`, this timer keeps the process alive to hear of it.
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), timeoutMs)
+    const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
     try {
       await this.#committer.idle(either)
       const { position } = this.#committer
       await this.#sinks.caughtUp(position, either)
+      if (this.#ended) throw this.#ended
     } catch (error) {
       signal?.throwIfAborted()
-      if (!timeout.aborted) throw error
+      if (!timeout.signal.aborted) throw error
       const late = this.sinks
         .filter((sink) => sink.lag > 0)
         .map((sink) => `${sink.name} (${sink.error?.message ?? 'slow'})`)
@@ -202,6 +223,8 @@ export class Store {
         'timeout',
         `Not every sink caught up within ${timeoutMs} ms: ${late.join(', ')}.`,
       )
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -305,6 +328,8 @@ export class Store {
 
   #lose(error: VitrineError): void {
     this.#end(error)
+    // Who took over delivers from here on: two at once would be out of order.
+    void this.#sinks.close()
     this.#lost.abort(error)
   }
 
@@ -332,7 +357,11 @@ export class Store {
   async #keepHouse(): Promise<void> {
     if (this.#ended) return
     await this.#blobs.sweep()
-    for (const { state } of [...this.#journals.values()]) await this.#trimming.age(state)
+    // Also those that nobody has opened since the store was: they grow old all the same.
+    for (const id of await this.#connection.journals()) {
+      const head = await this.#connection.head(id)
+      if (head && (await this.#trimming.isDue(head))) await this.#trimming.keep((await this.#core(id)).state)
+    }
   }
 
   /** A reader in another process learns of commits by looking. */

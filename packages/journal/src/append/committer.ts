@@ -25,6 +25,8 @@ interface Waiting {
   readonly size: number
   /** Endings wait out a failing disk; everything else is told at once. */
   readonly ending: boolean
+  /** Counts up: who came first. */
+  readonly ticket: number
   resolve(events: readonly JournalEvent[]): void
   reject(error: unknown): void
 }
@@ -51,7 +53,8 @@ export type Health =
 export class Committer {
   readonly #options: CommitterOptions
   readonly #openWork: Map<string, OpenWork>
-  readonly #idle: (() => void)[] = []
+  #idle: { readonly ticket: number; resolve(): void }[] = []
+  #tickets = 0
   #queue: Waiting[] = []
   #pendingBytes = 0
   #position: number
@@ -89,7 +92,8 @@ export class Committer {
     const refusal = this.#refusal(size, ending)
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
-      this.#queue.push({ journal, wish, size, ending, resolve, reject })
+      this.#tickets += 1
+      this.#queue.push({ journal, wish, size, ending, ticket: this.#tickets, resolve, reject })
       this.#pendingBytes += size
       if (!this.#failing) this.#start()
     })
@@ -124,9 +128,19 @@ export class Committer {
   /** Once everything appended so far is committed or refused. */
   idle(signal?: AbortSignal): Promise<void> {
     if (this.#queue.length === 0 && !this.#running) return Promise.resolve()
+    if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
-      this.#idle.push(resolve)
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+      const waiter = { ticket: this.#tickets, resolve: () => settle(resolve) }
+      const giveUp = () => {
+        this.#idle = this.#idle.filter((other) => other !== waiter)
+        settle(() => reject(signal?.reason))
+      }
+      const settle = (how: () => void) => {
+        signal?.removeEventListener('abort', giveUp)
+        how()
+      }
+      this.#idle.push(waiter)
+      signal?.addEventListener('abort', giveUp, { once: true })
     })
   }
 
@@ -157,12 +171,13 @@ export class Committer {
         break
       }
       this.#committed(plan, taken)
+      this.#settleIdle()
       // Readers and I/O get their turn between two transactions.
       if (this.#queue.length > 0) await new Promise(setImmediate)
     }
     this.#running = false
-    if (this.#queue.length > 0) return
     this.#settleIdle()
+    if (this.#queue.length > 0) return
     // That endings went through, or had nothing to end, does not say that there is room for more.
     if (this.#failing) void this.#retry()
   }
@@ -252,8 +267,13 @@ export class Committer {
     if (this.#queue.length > 0) this.#start()
   }
 
+  /** Those who wait for nothing that is still in the queue: what is taken from it has been settled. */
   #settleIdle(): void {
-    for (const resolve of this.#idle.splice(0)) resolve()
+    const first = this.#queue[0]?.ticket ?? Number.POSITIVE_INFINITY
+    const settled = this.#idle.filter(({ ticket }) => ticket < first)
+    if (settled.length === 0) return
+    this.#idle = this.#idle.filter(({ ticket }) => ticket >= first)
+    for (const { resolve } of settled) resolve()
   }
 }
 

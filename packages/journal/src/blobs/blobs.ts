@@ -65,7 +65,7 @@ export class Blobs {
   async put(content: BlobContent, mediaType: string | undefined): Promise<BlobRef> {
     const raw = await collect(content, this.#limits.maxBytes)
     const { bytes, redacted } = this.#redactor.redactBytes(raw)
-    const blob = toBlob(bytes, mediaType ?? null)
+    const blob = toBlob(bytes, mediaType === undefined ? null : this.#redactor.redactText(mediaType))
     // Within one turn: the same content put twice at once takes its room once.
     await this.#committer.exclusively(async () => {
       const known = await this.#connection.blob(blob.hash)

@@ -164,7 +164,8 @@ class Walk {
     if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {
       return wrong(expected, 'the remembered head has another hash')
     }
-    if (isEvent(event, 'journal.trimmed')) {
+    // The host's journal also tells of the trimming of mirrors.
+    if (isEvent(event, 'journal.trimmed') && event.data.journal === undefined) {
       this.#claim(event.data.from, event.data.to)
       this.#trimmed += event.data.events
     }

@@ -83,6 +83,7 @@ export async function operate<T>(
 
   let result: T
   let facts: FinishData
+  let ending: Ending
   try {
     options.signal?.throwIfAborted()
     if (host.gates.size > 0) await passGates(host.gates, start, progress, options.signal)
@@ -90,12 +91,14 @@ export async function operate<T>(
     result = await ambient.run({ journal: host.journal, operation: id, context, span }, () =>
       within(span, () => run({ id, start, progress })),
     )
-    facts = options.finish?.(result) ?? {}
+    // Read once, here: what is read again later may answer with an error.
+    facts = { ...options.finish?.(result) }
+    ending = endingOfResult(facts)
   } catch (error) {
     await finish(endingOfError(error, options.signal), refusalOf(error))
     throw error
   }
-  await finish(endingOfResult(facts), facts)
+  await finish(ending, facts)
   return result
 }
 

@@ -18,9 +18,10 @@ export interface Ending {
   readonly retryable?: Retryable
 }
 
-/** How a call that returned has ended: as it says itself, or by its exit code, or well. */
+/** How a call that returned has ended: as it says itself, or by its exit code, or well; never well against its exit. */
 export function endingOfResult(data: FinishData): Ending {
-  const outcome = data.outcome ?? outcomeOfExit(data)
+  const seen = outcomeOfExit(data)
+  const outcome = data.outcome === undefined || data.outcome === 'ok' ? seen : data.outcome
   return { outcome, ok: outcome === 'ok' }
 }
 

@@ -107,9 +107,10 @@ function changeField(
   return cutText(value, policy.maxTextBytes)
 }
 
-/** Half of a base64 text is no base64 text. */
+/** Half of a base64 text is no base64 text. What is limited are the bytes it stands for. */
 function keepWhole(key: string, value: JsonValue, maxBytes: number): Change | undefined {
-  return typeof value === 'string' && value.length > maxBytes ? leaveOut(key, value) : undefined
+  if (typeof value !== 'string' || Buffer.byteLength(value, 'base64') <= maxBytes) return undefined
+  return leaveOut(key, value)
 }
 
 /** Output without its data would not be one: the field stays, empty. */

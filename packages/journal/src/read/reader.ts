@@ -20,6 +20,7 @@ import { Tail, type TailSource } from './tail.ts'
 const pageItems = 1_000
 const maxPageItems = 10_000
 const maxTextLength = 5_000
+const maxTypes = 100
 
 /** What is read: one journal by `seq`, or the whole store by commit position. */
 export interface Subject {
@@ -132,8 +133,9 @@ export class Reader {
     key: number,
     filter: EventFilter,
     limit: number,
+    signal?: AbortSignal,
   ): Promise<{ found: readonly Found[]; scanned: number }> {
-    return this.#pull(subject, key, filter, entryMatcher(filter), limit)
+    return this.#pull(subject, key, filter, entryMatcher(filter), limit, signal)
   }
 
   #source<Item>(subject: Subject, filter: EventFilter, map: (found: Found) => Item): TailSource<Item> {
@@ -141,8 +143,8 @@ export class Reader {
     return {
       wakeup: subject.wakeup,
       ended: this.#ended,
-      pull: async (key) => {
-        const { found, scanned } = await this.#pull(subject, key, filter, matches, pageItems)
+      pull: async (key, signal) => {
+        const { found, scanned } = await this.#pull(subject, key, filter, matches, pageItems, signal)
         return { items: found.map(map), scanned }
       },
     }
@@ -154,6 +156,7 @@ export class Reader {
     filter: EventFilter,
     matches: ReturnType<typeof entryMatcher>,
     limit: number,
+    signal?: AbortSignal,
   ): Promise<{ found: readonly Found[]; scanned: number }> {
     this.mustBeOpen()
     const recent = this.#recent.after(subject.journal, key, limit)
@@ -170,6 +173,7 @@ export class Reader {
       order: 'forwards',
       limit,
       filter,
+      signal,
     })
     return { found, scanned }
   }
@@ -187,8 +191,13 @@ function startKey(subject: Subject, after: string | undefined): number | (() => 
 
 /** A filter with nothing but what filters, or an error that says what is wrong with it. */
 export function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
-  if (types !== undefined && !(Array.isArray(types) && types.every((type) => typeof type === 'string'))) {
-    throw new VitrineError('argument_invalid', "types: expected a list of types, such as ['file.*'].")
+  const areTypes =
+    Array.isArray(types) && types.length <= maxTypes && types.every((type) => typeof type === 'string')
+  if (types !== undefined && !areTypes) {
+    throw new VitrineError(
+      'argument_invalid',
+      `types: expected a list of at most ${maxTypes} types, such as ['file.*'].`,
+    )
   }
   if (text !== undefined && !(typeof text === 'string' && text.length <= maxTextLength)) {
     throw new VitrineError(

@@ -4,6 +4,8 @@ import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
 
 /** How many keys one statement may look at: a filter that matches nothing must not hold the event loop. */
 const windowKeys = 10_000
+/** How much text one page may hold, whatever its limit: a reader costs a page, and a page must not cost a gigabyte. */
+const pageBytes = 8 * 1024 * 1024
 
 export interface ScanRequest {
   /** One journal by `seq`, or with null the whole store by commit position. */
@@ -34,13 +36,15 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
   const forwards = order === 'forwards'
   const found: Found[] = []
   let scanned = request.from
+  let room = pageBytes
   while (forwards ? scanned < to : scanned > to) {
     signal?.throwIfAborted()
     const edge = forwards ? Math.min(scanned + windowKeys, to) : Math.max(scanned - windowKeys, to)
     const wanted = limit - found.length
-    const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted }
+    const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted, maxBytes: room }
     const { entries, holes: around } = await readStretch(connection, range)
-    const last = entries.length < wanted ? undefined : entries.at(-1)
+    for (const { body } of entries) room -= body.length
+    const last = entries.length < wanted && room > 0 ? undefined : entries.at(-1)
     let reached = last ? keyOf(last, journal) : edge
     const holes = clip(around.filter(isWithin(journal, reached, forwards)), journal, {
       scanned,
@@ -53,7 +57,12 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
     }
     merge(found, entries, holes.filter(holeFilter(filter)), journal, forwards)
     scanned = reached
-    if (last) break
+    if (found.length > limit) {
+      // Holes are items too: what does not fit comes with the next page.
+      found.length = limit
+      scanned = farKeyOf(found.at(-1)!, journal, forwards)
+    }
+    if (last || found.length === limit) break
     if (forwards ? scanned < to : scanned > to) await new Promise(setImmediate)
   }
   return { found, scanned, end: forwards ? scanned >= to : scanned <= to }
@@ -108,6 +117,11 @@ function gapNotice({ journal, from, to, reason, types }: Hole, cursor: string): 
 function keyOf(found: Found, journal: string | null): number {
   if (journal === null) return found.position
   return 'body' in found ? found.seq : found.to
+}
+
+/** The last key of something in the direction of the scan. */
+function farKeyOf(found: Found, journal: string | null, forwards: boolean): number {
+  return journal === null || forwards || 'body' in found ? keyOf(found, journal) : found.from
 }
 
 /** A reader is told of a hole only if something it asked for may have been in it. */

@@ -10,18 +10,18 @@ export interface Pulled<Item> {
 export interface TailSource<Item> {
   readonly wakeup: Wakeup
   /** What comes after a key: from memory where it is still there, else from the store. Empty when caught up. */
-  pull(after: number): Promise<Pulled<Item>> | Pulled<Item>
+  pull(after: number, signal: AbortSignal): Promise<Pulled<Item>>
   /** Set when the store has ended: a tail that is cut says so. */
   ended(): Error | undefined
 }
 
 /**
- * Follows a journal. It holds a key and at most one page, never a queue: a reader that stops reading costs nothing
- * and finds everything in the store when it comes back.
+ * Follows a journal. It holds a key and at most one page, never a queue: a reader that stops reading costs no
+ * more and finds everything in the store when it comes back.
  */
 export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, undefined> {
   readonly #source: TailSource<Item>
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: AbortSignal
   readonly #returned = new AbortController()
   #items: readonly Item[] = []
   #index = 0
@@ -44,7 +44,7 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#asked === 0 && this.#index < this.#items.length && !this.#signal?.aborted) {
+    if (this.#asked === 0 && this.#index < this.#items.length && !this.#signal.aborted) {
       return Promise.resolve({ value: this.#items[this.#index++]!, done: false })
     }
     this.#asked += 1
@@ -77,12 +77,17 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       this.#start = undefined
     }
     for (;;) {
-      if (this.#signal?.aborted) return { value: undefined, done: true }
+      if (this.#signal.aborted) return { value: undefined, done: true }
       if (this.#index < this.#items.length) return { value: this.#items[this.#index++]!, done: false }
       const ended = this.#source.ended()
       if (ended) throw ended
       const { version } = this.#source.wakeup
-      const { items, scanned } = await this.#source.pull(this.#key)
+      const pulled = await this.#source.pull(this.#key, this.#signal).catch((error: unknown) => {
+        // A long search that was given up has nothing to say.
+        if (!this.#signal.aborted) throw error
+      })
+      if (pulled === undefined) continue
+      const { items, scanned } = pulled
       const moved = scanned > this.#key
       this.#key = scanned
       this.#items = items

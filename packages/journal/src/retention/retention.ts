@@ -172,7 +172,9 @@ async function removeSlice(
       order: 'forwards',
       limit: 1,
     })
-    if (entry && isEvent(entry.event, 'journal.trimmed')) claims.push(entry.event.data)
+    if (!entry || !isEvent(entry.event, 'journal.trimmed')) continue
+    // What the host's journal tells of a mirror accounts for nothing here.
+    if (entry.event.data.journal === undefined) claims.push(entry.event.data)
   }
   const data = {
     from: Math.min(seqs[0]!, ...claims.map((claim) => claim.from)),

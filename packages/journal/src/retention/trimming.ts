@@ -1,4 +1,5 @@
 import type { JournalState } from '../append/committer.ts'
+import type { JournalHead } from '../stores/contract.ts'
 import {
   checkRetention,
   type Gone,
@@ -26,9 +27,19 @@ export class Trimming {
     this.trim(journal, this.#limits).catch(() => undefined)
   }
 
-  /** From time to time: what has grown old goes. */
-  async age(journal: JournalState): Promise<void> {
-    if (this.#limits.ageMs !== undefined) await this.trim(journal, this.#limits)
+  /** Whether a journal holds too much, or something too old. */
+  async isDue(head: JournalHead): Promise<boolean> {
+    if (isOverLimit({ head }, this.#limits)) return true
+    if (this.#limits.ageMs === undefined) return false
+    // The newest event stays, however old it is.
+    const oldest = { journal: head.id, from: 0, to: head.seq - 1, order: 'forwards', limit: 1 } as const
+    const [row] = await this.#trimmer.connection.index(oldest)
+    return row !== undefined && row.time < Date.now() - this.#limits.ageMs
+  }
+
+  /** From time to time: what is too much, or has grown old, goes. */
+  async keep(journal: JournalState): Promise<void> {
+    await this.trim(journal, this.#limits)
   }
 
   /** Waits for a trimming under way, then does what is left to do. */

@@ -52,7 +52,10 @@ export class SinkFeed {
   readonly #writing = new AbortController()
   readonly #progress = new Wakeup()
   readonly #loop: Promise<void>
+  /** Where the stored cursor stands, and where reading goes on: the same, while the store takes the cursor. */
   #position: number
+  #read: number
+  #closed: Promise<void> | undefined
   #failedAt: number | undefined
   #error: VitrineError | undefined
 
@@ -63,6 +66,7 @@ export class SinkFeed {
     this.#filter = filter
     this.#rules = rules
     this.#position = position
+    this.#read = position
     this.#loop = this.#run()
   }
 
@@ -89,8 +93,12 @@ export class SinkFeed {
   }
 
   /** Stops after the write under way. Its cursor stays, and the next one of this name goes on from it. */
-  async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return this.#loop
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort()
     this.#progress.notify()
     const patience = setTimeout(() => this.#writing.abort(), lastWriteMs)
@@ -106,9 +114,10 @@ export class SinkFeed {
     while (!signal.aborted) {
       const { version } = subject.wakeup
       try {
-        const { found, scanned } = await reader.after(subject, this.#position, this.#filter, limit)
-        if (scanned === this.#position) {
-          await subject.wakeup.since(version, signal)
+        const { found, scanned } = await reader.after(subject, this.#read, this.#filter, limit, signal)
+        if (scanned === this.#read) {
+          if (this.#position < this.#read) await this.#advance(this.#read)
+          else await subject.wakeup.since(version, signal)
           continue
         }
         const events = found.flatMap((one) => this.#narrow(one))
@@ -125,8 +134,10 @@ export class SinkFeed {
     }
   }
 
+  /** What was delivered is not delivered again because a full disk does not take the cursor. */
   async #advance(position: number): Promise<void> {
     const { committer, connection } = this.#source
+    this.#read = position
     await committer.exclusively(() => connection.setSinkCursor(this.name, position))
     this.#position = position
     this.#progress.notify()
@@ -137,7 +148,7 @@ export class SinkFeed {
     const { signal } = this.#closing
     const batch = {
       events,
-      key: `${this.#source.connection.storeId}.${this.name}.${this.#position}-${scanned}`,
+      key: `${this.#source.connection.storeId}.${this.name}.${this.#read}-${scanned}`,
     }
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
       try {

@@ -78,6 +78,8 @@ export interface ScanRange {
   readonly to: number
   readonly order: 'forwards' | 'backwards'
   readonly limit: number
+  /** Stops with the entry whose body makes it this many characters. */
+  readonly maxBytes?: number
   readonly types?: readonly string[]
   readonly session?: string
   readonly run?: string

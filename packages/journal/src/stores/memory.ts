@@ -115,17 +115,20 @@ class MemoryConnection implements StoreConnection {
   }
 
   async scan(range: ScanRange): Promise<Entry[]> {
-    const { journal, from, to, order, limit } = range
+    const { journal, from, to, order, limit, maxBytes = Number.POSITIVE_INFINITY } = range
     const entries = journal === null ? this.#contents.entries : (this.#contents.byJournal.get(journal) ?? [])
     const key = journal === null ? (entry: Entry) => entry.position : (entry: Entry) => entry.seq
     const matches = entryMatcher(range)
     const found: Entry[] = []
+    let bytes = 0
     const step = order === 'forwards' ? 1 : -1
     let index = order === 'forwards' ? firstAbove(entries, key, from) : firstAbove(entries, key, from - 1) - 1
-    for (; found.length < limit; index += step) {
+    for (; found.length < limit && bytes < maxBytes; index += step) {
       const entry = entries[index]
       if (entry === undefined || (order === 'forwards' ? key(entry) > to : key(entry) < to)) break
-      if (!matches || matches(entry)) found.push(entry)
+      if (matches && !matches(entry)) continue
+      found.push(entry)
+      bytes += entry.body.length
     }
     return found
   }

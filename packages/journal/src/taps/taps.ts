@@ -8,7 +8,7 @@ export interface TapOptions {
   readonly types?: readonly string[]
   /** Wait for each call before the next; what does not fit into `queue` is dropped and counted. */
   readonly ordered?: boolean
-  /** For an ordered tap: how many events may wait. Default 1,000. */
+  /** How many events may wait for an ordered tap, or be under way in another: 1,000 and 10,000 without it. */
   readonly queue?: number
 }
 
@@ -79,9 +79,14 @@ class Attached {
   readonly #onError: OnTapError
   readonly #waiting: Entry[] = []
   #busy = false
+  #underWay = 0
   #stopped = false
 
-  constructor(tap: Tap, { types, ordered = false, queue = 1_000 }: TapOptions, onError: OnTapError) {
+  constructor(
+    tap: Tap,
+    { types, ordered = false, queue = ordered ? 1_000 : 10_000 }: TapOptions,
+    onError: OnTapError,
+  ) {
     this.#tap = tap
     this.#matches = matchTypes(types)
     this.#ordered = ordered
@@ -91,8 +96,8 @@ class Attached {
 
   show(entry: Entry): void {
     if (this.#stopped || !this.#matches(entry.event.type)) return
-    if (!this.#ordered) void this.#call(entry)
-    else if (this.#waiting.length >= this.#maxWaiting) this.dropped += 1
+    if ((this.#ordered ? this.#waiting.length : this.#underWay) >= this.#maxWaiting) this.dropped += 1
+    else if (!this.#ordered) void this.#call(entry)
     else {
       this.#waiting.push(entry)
       if (!this.#busy) void this.#drain()
@@ -114,7 +119,13 @@ class Attached {
     this.delivered += 1
     const event = copyEvent(entry.event)
     try {
-      await this.#tap(event)
+      const answer = this.#tap(event)
+      // Only who waits for something can pile up.
+      if (answer === undefined) return
+      this.#underWay += 1
+      await Promise.resolve(answer).finally(() => {
+        this.#underWay -= 1
+      })
     } catch (error) {
       this.errors += 1
       void this.#report(error, event)

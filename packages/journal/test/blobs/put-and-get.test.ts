@@ -212,3 +212,11 @@ describe('a limit of blobs', () => {
     await store.putBlob(bytesOf(100))
   })
 })
+
+it('the media type of a blob is redacted like its bytes', async () => {
+  const store = await openMemory()
+  store.addSecret('KEY', 'hunter22')
+  const ref = await store.putBlob('text', { mediaType: 'text/plain; key=hunter22' })
+  expect(ref.mediaType).toBe('text/plain; key=[redacted:KEY]')
+  expect((await store.getBlob(ref.blob)).mediaType).toBe('text/plain; key=[redacted:KEY]')
+})

@@ -198,3 +198,43 @@ describe('an export', () => {
     expect(await (await openMemory()).journal('sbx_b').then((empty) => empty.export())).toEqual([])
   })
 })
+
+describe.each(ways)('an import from %s that is malformed', (_way, _openFrom, openTo) => {
+  const event = { journal: 'sbx_m', seq: 1, type: 'log.message', source: 'host', data: {} }
+  const hole = { from: 1, to: 5, hash: 'a'.repeat(64), reason: 'bytes', types: ['*'] }
+  it.each([
+    ['without a time', { event, hash: '' }],
+    ['with a time that is none', { event: { ...event, time: 'yesterday' }, hash: '' }],
+    ['with a hole without an end', { hole: { ...hole, to: Number.NaN } }],
+    ['with a hole of no types', { hole: { ...hole, types: 'all' } }],
+  ])('%s is refused alone: others are committed beside it', async (_name, item) => {
+    const store = await openTo()
+    const [mirror, other] = [await store.journal('sbx_m'), await store.journal('sbx_a')]
+    await other.append([{ type: 'run.started', run: 'r', data: {} }])
+    const [refused, ended] = await Promise.allSettled([
+      // As it comes over a wire.
+      mirror.import([item as unknown as ExportedItem]),
+      other.append([{ type: 'run.finished', run: 'r', data: { outcome: 'ok' } }]),
+    ])
+    expect(refused).toMatchObject({ reason: { code: 'event_invalid' } })
+    expect(ended.status).toBe('fulfilled')
+  })
+
+  it('ends with a hole: readers and sinks pass it at once', async () => {
+    const store = await openTo()
+    const mirror = await store.journal('sbx_m')
+    await mirror.import([{ hole }])
+    const source = await openMemory()
+    const seen: string[] = []
+    await store.addSink('all', {
+      kind: 'test',
+      write: async ({ events }) => void seen.push(...events.map(({ type }) => type)),
+    })
+    await (await source.journal('sbx_n')).append([log('1')])
+    const other = await store.journal('sbx_n')
+    await other.import(await (await source.journal('sbx_n')).export())
+    await other.import([{ hole: { ...hole, from: 2 } }])
+    await store.flush({ timeoutMs: 5_000 })
+    expect(seen).toEqual(['journal.gap', 'log.message', 'journal.gap'])
+  })
+})

@@ -280,3 +280,27 @@ describe('many operations at once', () => {
     }
   })
 })
+
+describe('what an operation says about its end', () => {
+  it.each([
+    [{ outcome: 'ok' as const, exitCode: null }, 'interrupted'],
+    [{ outcome: 'ok' as const, exitCode: 0, signal: 'SIGKILL' }, 'failed'],
+    [{ outcome: 'ok' as const, exitCode: 2 }, 'failed'],
+    [{ outcome: 'timeout' as const, exitCode: null, signal: 'SIGKILL' }, 'timeout'],
+  ])('is not believed against its exit: %j', async (facts, outcome) => {
+    const record = await journal()
+    await record.operate('exec', {}, () => 1, { finish: () => facts })
+    expect((await onlyOperation(record)).finished.data).toMatchObject({ outcome, ok: false })
+  })
+
+  it('may throw when it is read: it ends even so', async () => {
+    const record = await journal()
+    const facts = {
+      get stdout(): string {
+        throw new Error('gone')
+      },
+    }
+    await thrownBy(() => record.operate('exec', {}, () => 1, { finish: () => facts }))
+    expect((await onlyOperation(record)).finished.data).toMatchObject({ outcome: 'failed' })
+  })
+})

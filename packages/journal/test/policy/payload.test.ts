@@ -107,7 +107,7 @@ describe('output', () => {
         const text = Buffer.from(bytes).toString('base64')
         const data = { process: 'p', stream: 'stdout', offset: 0, data: text, encoding: 'base64' }
         const result = apply('process.output', data, { maxOutputBytes: limit })
-        if (text.length <= limit) expect(result).toBe(data)
+        if (bytes.length <= limit) expect(result).toBe(data)
         else expect(result).toEqual({ ...data, data: '', omitted: { data: measured(text) } })
       }),
     )

@@ -1,5 +1,6 @@
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/index.ts'
 import { log, messageOf, open, openMemory } from '../fixtures/open.ts'
 import { settled, until } from '../fixtures/until.ts'
 import { flakyStore } from '../operate/flaky-store.ts'
@@ -243,5 +244,29 @@ describe('closing', () => {
     await until(() => sink.tries.length === 1)
     expect((await settled(store.close())).status).toBe('fulfilled')
     expect(sink.closed).toBe(1)
+  })
+})
+
+describe('a sink of a store that ends', () => {
+  it('and never lets go of a write does not hold up a second close', async () => {
+    const store = await openMemory()
+    const stuck = await store.addSink('stuck', { kind: 'test', write: () => new Promise(() => undefined) })
+    await (await store.journal('sbx_a')).append([log('1')])
+    await Promise.all([stuck.close(), store.close()])
+  })
+
+  it('by a takeover delivers nothing any more: the new owner does', async () => {
+    const driver = memoryStore()
+    const store = await open(driver)
+    const sink = failing(1)
+    await store.addSink('audit', sink.sink)
+    await (await store.journal('sbx_a')).append([log('1')])
+    await until(() => sink.tries.length === 1)
+    await open(driver, { takeover: true })
+    await until(() => store.lost.aborted)
+    const { length } = sink.tries
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(sink.tries.length).toBe(length)
+    await expect(store.flush()).rejects.toMatchObject({ code: 'store_fenced' })
   })
 })

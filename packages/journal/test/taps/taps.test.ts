@@ -329,3 +329,12 @@ describe('an ordered tap', () => {
     expect(untap.delivered).toBe(1)
   })
 })
+
+describe('a tap that never settles', () => {
+  it('has only so many calls under way; the rest is dropped and counted', async () => {
+    const record = await journal()
+    const off = record.tap(() => new Promise(() => undefined), { queue: 5 })
+    await record.append(messages(8))
+    expect([off.delivered, off.dropped]).toEqual([5, 3])
+  })
+})

@@ -8,6 +8,7 @@ import { scanQuery } from './scan.ts'
 import type { Statements } from './statements.ts'
 
 const rowsPerInsert = 32
+const rowsPerStep = 64
 const columnsPerRow = 9
 const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?)'
 const insertEvents =
@@ -76,20 +77,42 @@ export class EventRows {
     }
   }
 
+  /** In steps, so that large events are not all read before anyone can see that they are too much. */
   scan(range: ScanRange): Entry[] {
-    return this.#scan('position, journal, seq, hash, body', range, ([position, journal, seq, hash, body]) => {
-      if (typeof body !== 'string' || typeof hash !== 'string')
-        throw new DamagedRow(`event ${seq} is not text`)
-      const name = range.journal ?? this.#journals.name(journal as number)
-      return new Entry(position as number, name, seq as number, hash, body)
-    })
+    const { limit, maxBytes = Number.POSITIVE_INFINITY } = range
+    const found: Entry[] = []
+    let bytes = 0
+    for (let from = range.from; found.length < limit; ) {
+      const step = Math.min(rowsPerStep, limit - found.length)
+      const rows = this.#rows('position, journal, seq, hash, body', { ...range, from, limit: step })
+      for (const row of rows) {
+        const entry = this.#entry(row, range.journal)
+        found.push(entry)
+        from = range.journal === null ? entry.position : entry.seq
+        bytes += entry.body.length
+        if (bytes >= maxBytes) return found
+      }
+      if (rows.length < step) break
+    }
+    return found
+  }
+
+  #entry([position, journal, seq, hash, body]: SQLOutputValue[], name: string | null): Entry {
+    if (typeof body !== 'string' || typeof hash !== 'string') throw new DamagedRow(`event ${seq} is not text`)
+    return new Entry(
+      position as number,
+      name ?? this.#journals.name(journal as number),
+      seq as number,
+      hash,
+      body,
+    )
   }
 
   index(range: ScanRange): IndexRow[] {
     // Text is counted as JavaScript does; SQLite can do that only where no character takes more than a byte.
     const length = 'iif(octet_length(body) = length(body), length(body), body)'
     const columns = `position, seq, time, type, hash, ${length}`
-    return this.#scan(columns, range, ([position, seq, time, type, hash, text]) => ({
+    return this.#rows(columns, range).map(([position, seq, time, type, hash, text]) => ({
       position: position as number,
       seq: seq as number,
       time: time as number,
@@ -99,13 +122,12 @@ export class EventRows {
     }))
   }
 
-  #scan<T>(columns: string, range: ScanRange, toRow: (values: SQLOutputValue[]) => T): T[] {
+  #rows(columns: string, range: ScanRange): SQLOutputValue[][] {
     const journal = range.journal === null ? null : this.#journals.find(range.journal)
     if (journal === undefined) return []
     const { sql, values } = scanQuery(columns, range, journal)
     // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
-    const rows = this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
-    return rows.map(toRow)
+    return this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
   }
 
   /** The first of a stretch that would be found as something its body does not say. */

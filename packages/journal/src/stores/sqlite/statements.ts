@@ -1,6 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** Prepared once per text. Scans have few shapes, so this stays small. */
+/** More than we have by far; but readers choose the shapes of scans, and those are many. */
+const maxPrepared = 256
+
+/** Prepared once per text, as long as there are not too many. */
 export class Statements {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
@@ -14,7 +17,7 @@ export class Statements {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
       statement = this.#db.prepare(sql)
-      this.#prepared.set(sql, statement)
+      this.#keep(sql, statement)
     }
     return statement
   }
@@ -26,8 +29,13 @@ export class Statements {
     if (statement === undefined) {
       statement = this.#db.prepare(sql)
       statement.setReturnArrays(true)
-      this.#prepared.set(key, statement)
+      this.#keep(key, statement)
     }
     return statement
+  }
+
+  #keep(key: string, statement: StatementSync): void {
+    if (this.#prepared.size >= maxPrepared) this.#prepared.clear()
+    this.#prepared.set(key, statement)
   }
 }
