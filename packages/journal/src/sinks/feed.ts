@@ -10,7 +10,7 @@ import { Wakeup } from '../wakeup.ts'
 import type { Sink } from './sink.ts'
 
 /** Events that come close together go out together. */
-const gatherMs = 10
+const gatherMs = 25
 const firstRetryMs = 100
 const lastRetryMs = 30_000
 const lastWriteMs = 2_000
