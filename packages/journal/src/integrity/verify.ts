@@ -17,18 +17,22 @@ export type Verification =
   | { readonly ok: true; readonly head: RememberedHead; readonly events: number; readonly missing: number }
   | { readonly ok: false; readonly seq: number; readonly reason: string }
 
-/** Follows the chain from the first event to the last and names the first `seq` that does not hold. */
+/**
+ * Follows the chain from the first event to the last and names the first `seq` that does not hold. What is appended
+ * meanwhile is not waited for.
+ */
 export async function verifyJournal(
   connection: StoreConnection,
   journal: string,
   remembered: RememberedHead | undefined,
   signal?: AbortSignal,
 ): Promise<Verification> {
+  const goal = Math.max((await connection.head(journal))?.seq ?? 0, remembered?.seq ?? 0)
   let walk = new Walk(journal, remembered)
   for (let look = 1; ; look += 1) {
     signal?.throwIfAborted()
     const next = walk.copy()
-    const verdict = await walkOn(connection, journal, next)
+    const verdict = await walkOn(connection, journal, next, goal)
     if (verdict?.ok || (verdict && look === looks)) return verdict
     if (!verdict) {
       walk = next
@@ -43,6 +47,7 @@ async function walkOn(
   connection: StoreConnection,
   journal: string,
   walk: Walk,
+  goal: number,
 ): Promise<Verification | undefined> {
   const after = walk.seq
   const to = Number.MAX_SAFE_INTEGER
@@ -51,8 +56,11 @@ async function walkOn(
   const holes = await connection.holes(journal, after + 1, last)
   const misfiled = await connection.misfiled(journal, after, last)
   const bad = walk.step(entries, holes, misfiled)
-  if (bad || last !== to) return bad
-  return walk.end(await connection.head(journal))
+  const more = last !== to
+  if (bad || (more && walk.seq < goal)) return bad
+  const verdict = walk.end(await connection.head(journal), goal)
+  // What does not hold yet may hold with what follows: a trimming is accounted for later than what it took.
+  return more && !verdict.ok ? undefined : verdict
 }
 
 class Walk {
@@ -113,12 +121,13 @@ class Walk {
     return undefined
   }
 
-  end(head: JournalHead | undefined): Verification {
+  /** The verdict, if this is the end; beyond the goal a journal may have grown since. */
+  end(head: JournalHead | undefined, goal: number): Verification {
     const seq = this.#seq
-    if ((head?.seq ?? 0) > seq)
+    if ((head?.seq ?? 0) > seq && seq < goal)
       return wrong(seq + 1, 'it is missing: the journal ends before its recorded head')
     if ((head?.seq ?? 0) < seq) return wrong((head?.seq ?? 0) + 1, 'it lies beyond the recorded head')
-    if (head && head.hash !== this.#hash) return wrong(seq, 'the recorded head has another hash')
+    if (head?.seq === seq && head.hash !== this.#hash) return wrong(seq, 'the recorded head has another hash')
     if (this.#remembered && this.#remembered.seq > seq) {
       return wrong(seq + 1, `it is missing: the remembered head is ${this.#remembered.seq}`)
     }
