@@ -9,6 +9,8 @@ export interface Wish {
   readonly removal?: Removal & { readonly bytes: number }
   /** A mirror repeats another host's record: what is open there is not open here. */
   readonly mirror?: true
+  /** The ids of what ends, by the place of the event in the wish, as they were before redaction. */
+  readonly endedIds?: ReadonlyMap<number, string> | undefined
   /** Gives the events their places after the head. Throws when they cannot follow it. */
   place(head: JournalHead, position: number): Placement
 }
@@ -78,7 +80,7 @@ export class Plan {
     // A journal comes to be with its first event.
     if (entries.length === 0 && holes.length === 0 && !wish.removal) return entries
     checkWriter(head, wish, entries)
-    if (!wish.mirror) this.#trackWork(entries)
+    if (!wish.mirror) this.#trackWork(entries, wish.endedIds)
     let bytes = 0
     for (const entry of entries) {
       this.#entries.push(entry)
@@ -104,7 +106,7 @@ export class Plan {
     return entries
   }
 
-  #trackWork(entries: readonly Entry[]): void {
+  #trackWork(entries: readonly Entry[], endedIds: Wish['endedIds']): void {
     let changes: Map<string, OpenWork | undefined> | undefined
     const isOpen = (key: string) =>
       changes?.has(key)
@@ -112,7 +114,7 @@ export class Plan {
         : this.#changes.has(key)
           ? this.#changes.get(key) !== undefined
           : this.#openWork.has(key)
-    for (const entry of entries) {
+    for (const [index, entry] of entries.entries()) {
       const mark = workMark(entry.event.type)
       if (mark === undefined) continue
       const id = workId(mark.kind, entry.event)
@@ -129,12 +131,15 @@ export class Plan {
           throw new VitrineError('work_already_open', `The ${mark.kind} ${id} has already started.`)
         changes.set(key, openWork(mark.kind, id, entry.event))
       } else {
-        if (!isOpen(key))
+        // A secret that was registered since the start may have masked the id: it is the same work all the same.
+        const given = workKey({ journal: entry.journal, kind: mark.kind, id: endedIds?.get(index) ?? id })
+        const ended = [key, given].find(isOpen)
+        if (ended === undefined)
           throw new VitrineError(
             'work_not_open',
             `The ${mark.kind} ${id} is not open: it has ended, or never began.`,
           )
-        changes.set(key, undefined)
+        changes.set(ended, undefined)
       }
     }
     if (changes) for (const [key, work] of changes) this.#changes.set(key, work)

@@ -5,6 +5,7 @@ import {
   type EventSource,
   type JsonObject,
   VitrineError,
+  workId,
   workMark,
 } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
@@ -66,6 +67,7 @@ export class PreparedAppend implements Wish {
   size = 0
   /** Every event ends some work. */
   ending = true
+  endedIds: Map<number, string> | undefined
 
   add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: Workshop): void {
     let data = applyPolicy(input.type, redacted, workshop.policy)
@@ -78,10 +80,18 @@ export class PreparedAppend implements Wish {
       for (const { bytes } of offloaded.blobs) this.size += bytes.byteLength
     }
     this.size += dataJson.length + 256
-    if (this.ending && workMark(input.type)?.edge !== 'end') this.ending = false
+    const mark = workMark(input.type)
+    if (mark?.edge !== 'end') this.ending = false
+    else this.#rememberEnd(workId(mark.kind, { ...writer.context, ...input }))
     const context = mergeContext(writer.context, input, workshop.redactor)
     const derived = input.derived === true
     this.drafts.push({ type: input.type, source: writer.source, context, derived, data, dataJson })
+  }
+
+  #rememberEnd(id: string | undefined): void {
+    if (id === undefined) return
+    this.endedIds ??= new Map()
+    this.endedIds.set(this.drafts.length, id)
   }
 
   place(head: JournalHead, lastPosition: number): Placement {
