@@ -1,0 +1,201 @@
+#include <linux/mount.h>
+
+#include "fail.h"
+#include "modes.h"
+
+// Runs as root of the machine, in this order: private user ids, a stage in a mount namespace of its own with
+// everything the sandbox will see of the host, then the sandbox's user namespace, then bubblewrap.
+//
+//   uids=<first>            65,536 ids of the host from here on are the sandbox's 0 to 65,535
+//   owner=<uid>             which of its ids owns, inside, what root owns in an `own=` folder
+//   go=<fd>                 waits for a byte before it begins: the host limits this process first
+//   bind=<name>:<path>      the stage's <name> is <path>
+//   own=<name>:<path>       the same, and what root owns there belongs to the sandbox's owner
+//   overlay=<name>:<path>:<folder>   a copy of <path> that keeps its changes in <folder>
+//   hide=<file>             paths of the stage to remove, NUL-separated
+
+#define STAGE "/tmp"
+#define SANDBOX_IDS 65536
+#define MAX_MOUNTS 64
+
+enum kind { bind, own, overlay };
+
+struct staged {
+  enum kind kind;
+  const char *name, *folder;
+  int tree, changes;
+};
+
+static struct staged staged[MAX_MOUNTS];
+static int staged_count;
+static long first_uid = -1, owner_uid = 1000;
+
+/** A user namespace with this mapping, as a descriptor. It lives through a child that waits until we have it. */
+static int user_namespace(const struct line *map) {
+  int ready[2], done[2];
+  char byte;
+  must("pipe", pipe_pair(ready), "ready");
+  must("pipe", pipe_pair(done), "done");
+  long child = must("fork", fork_now(), "user namespace");
+  if (child == 0) {
+    close_fd(done[1]);
+    must("user namespace", SYS(unshare, CLONE_NEWUSER, 0, 0, 0, 0), "unshare");
+    write_some(ready[1], "r", 1);
+    read_some(done[0], &byte, 1);
+    leave(0);
+  }
+  close_fd(ready[1]);
+  if (read_some(ready[0], &byte, 1) != 1) fail("user namespace", EINVAL, "no user namespace to be had");
+  static struct line path;
+  const char *files[] = {"/uid_map", "/gid_map"};
+  for (int i = 0; i < 2; i++) {
+    add(add_number(add(clear(&path), "/proc/"), (unsigned long)child), files[i]);
+    must("user ids", write_file(path.at, map), path.at);
+  }
+  add(add_number(add(clear(&path), "/proc/"), (unsigned long)child), "/ns/user");
+  int fd = (int)must("user namespace", open_at(AT_FDCWD, path.at, O_RDONLY, 0), path.at);
+  close_fd(done[1]);
+  close_fd(done[0]);
+  close_fd(ready[0]);
+  int status;
+  while (wait_for((int)child, &status, 0) == -EINTR) continue;
+  return fd;
+}
+
+static struct line *mapping(struct line *line, unsigned long inside, unsigned long outside, unsigned long count) {
+  return add(add_number(add(add_number(add(add_number(line, inside), " "), outside), " "), count), "\n");
+}
+
+static int open_tree_of(const char *path) {
+  return (int)must("open", SYS(open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE, 0, 0), path);
+}
+
+static void map_ids(int tree, int namespace, const char *path) {
+  struct mount_attr attributes = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (unsigned long)namespace};
+  must("idmap", SYS(mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes), path);
+}
+
+/** Cuts `text` at the first colon and returns what follows it. */
+static char *cut(char *text) {
+  for (; *text; text++)
+    if (*text == ':') {
+      *text = 0;
+      return text + 1;
+    }
+  fail("usage", EINVAL, text);
+}
+
+static void stage(enum kind kind, char *name) {
+  if (staged_count == MAX_MOUNTS) fail("usage", EINVAL, "too many mounts");
+  char *path = cut(name);
+  struct staged one = {.kind = kind, .name = name, .changes = -1};
+  if (kind == overlay) {
+    char *folder = cut(path);
+    one.changes = open_tree_of(folder);
+    one.folder = folder;
+  }
+  // An overlay's system must be one file system: what is mounted below it has no ids of its own.
+  one.tree = kind == bind ? open_tree_of(path)
+                          : (int)must("open", SYS(open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, 0, 0), path);
+  staged[staged_count++] = one;
+}
+
+static int is_folder(int fd) {
+  static struct line path;
+  add_number(add(clear(&path), "/proc/self/fd/"), (unsigned long)fd);
+  long opened = open_at(AT_FDCWD, path.at, O_PATH | O_DIRECTORY, 0);
+  if (opened >= 0) close_fd((int)opened);
+  return opened >= 0;
+}
+
+static void put(int tree, const char *path) {
+  if (is_folder(tree)) {
+    must("stage", SYS(mkdirat, AT_FDCWD, path, 0755, 0, 0), path);
+  } else {
+    close_fd((int)must("stage", open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0644), path));
+  }
+  must("stage", SYS(move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH), path);
+}
+
+static void put_overlay(const struct staged *one, unsigned long index) {
+  static struct line lower, changes, merged, options;
+  add_number(add(clear(&lower), STAGE "/.lower"), index);
+  add_number(add(clear(&changes), STAGE "/.changes"), index);
+  add(add(clear(&merged), STAGE "/"), one->name);
+  put(one->tree, lower.at);
+  put(one->changes, changes.at);
+  add(add(clear(&options), "lowerdir="), lower.at);
+  add(add(add(&options, ",upperdir="), changes.at), "/upper");
+  add(add(add(&options, ",workdir="), changes.at), "/work");
+  must("stage", SYS(mkdirat, AT_FDCWD, merged.at, 0755, 0, 0), merged.at);
+  must("overlay", SYS(mount, "overlay", merged.at, "overlay", MS_NOSUID | MS_NODEV, options.at), one->name);
+}
+
+static void hide_all(const char *list) {
+  static char paths[1 << 20];
+  size_t size = 0;
+  int file = (int)must("hide", open_at(AT_FDCWD, list, O_RDONLY, 0), list);
+  for (long got; (got = read_some(file, paths + size, sizeof paths - 1 - size)) > 0;) size += (size_t)got;
+  close_fd(file);
+  if (size == sizeof paths - 1) fail("hide", EINVAL, "too many paths");
+  static struct line path;
+  for (const char *at = paths; at < paths + size; at += length(at) + 1) {
+    add(add(clear(&path), STAGE "/"), at);
+    long result = SYS(unlinkat, AT_FDCWD, path.at, 0, 0, 0);
+    if (result != -ENOENT) must("hide", result, at);
+  }
+}
+
+void __attribute__((noreturn)) build_mode(char **args, char **environment) {
+  const char *hidden = NULL;
+  long go = -1;
+  char **command = NULL;
+  for (; *args && !command; args++) {
+    const char *value;
+    if (same(*args, "--")) command = args + 1;
+    else if ((value = after(*args, "uids="))) first_uid = number(value);
+    else if ((value = after(*args, "owner="))) owner_uid = number(value);
+    else if ((value = after(*args, "go="))) go = number(value);
+    else if ((value = after(*args, "hide="))) hidden = value;
+    else if (after(*args, "bind=")) stage(bind, *args + 5);
+    else if (after(*args, "own=")) stage(own, *args + 4);
+    else if (after(*args, "overlay=")) stage(overlay, *args + 8);
+    else fail("usage", EINVAL, *args);
+  }
+  if (!command || !command[0] || first_uid < SANDBOX_IDS || owner_uid < 0) fail("usage", EINVAL, "build");
+  if (go >= 0) {
+    char byte;
+    if (read_some((int)go, &byte, 1) != 1) leave(0);
+    close_fd((int)go);
+  }
+
+  static struct line map;
+  unsigned long first = (unsigned long)first_uid;
+  int sandbox_ids = user_namespace(mapping(clear(&map), 0, first, SANDBOX_IDS));
+  // On disk: root's files are the owner's; what the sandbox's own root makes keeps its private id.
+  mapping(clear(&map), 0, first + (unsigned long)owner_uid, 1);
+  if (owner_uid != 0) mapping(&map, first, first, 1);
+  int owner_ids = user_namespace(&map);
+
+  must("mounts", SYS(unshare, CLONE_NEWNS, 0, 0, 0, 0), "unshare");
+  must("mounts", SYS(mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "/");
+  for (int i = 0; i < staged_count; i++) {
+    if (staged[i].kind == own) map_ids(staged[i].tree, owner_ids, staged[i].name);
+    if (staged[i].kind == overlay) map_ids(staged[i].tree, sandbox_ids, staged[i].name);
+  }
+  must("stage", SYS(mount, "tmpfs", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755"), STAGE);
+  for (int i = 0; i < staged_count; i++) {
+    static struct line path;
+    if (staged[i].kind == overlay) put_overlay(&staged[i], (unsigned long)i);
+    else put(staged[i].tree, add(add(clear(&path), STAGE "/"), staged[i].name)->at);
+  }
+  if (hidden) hide_all(hidden);
+
+  must("user ids", SYS(setgroups, 0, NULL, 0, 0, 0), "setgroups");
+  must("user ids", SYS(setns, sandbox_ids, CLONE_NEWUSER, 0, 0, 0), "setns");
+  must("user ids", SYS(setresgid, 0, 0, 0, 0, 0), "setresgid");
+  must("user ids", SYS(setresuid, 0, 0, 0, 0, 0), "setresuid");
+  static struct line zero;
+  must("user namespaces", write_file("/proc/sys/user/max_user_namespaces", add(clear(&zero), "0")), "max_user_namespaces");
+  fail("exec", -SYS(execve, command[0], command, environment, 0, 0), command[0]);
+}

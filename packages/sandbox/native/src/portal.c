@@ -1,0 +1,170 @@
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/socket.h>
+
+#include "modes.h"
+#include "namespaces.h"
+
+// Reads orders from standard input and answers over the channel that Node opens for `stdio: 'ipc'`: the socket's
+// descriptor goes along with a line of Node's own protocol, so that the host receives a `net.Socket` or a `net.Server`.
+
+#define PR_SET_PDEATHSIG 1
+#define AF_INET 2
+#define AF_INET6 10
+#define SOCK_STREAM 1
+#define SOCK_NONBLOCK 04000
+#define SOCK_CLOEXEC 02000000
+#define SOL_SOCKET 1
+#define SO_REUSEADDR 2
+#define SO_ERROR 4
+#define SCM_RIGHTS 1
+#define MSG_DONTWAIT 0x40
+#define POLLIN 1
+#define POLLOUT 4
+#define EINPROGRESS 115
+#define ETIMEDOUT 110
+#define ECONNREFUSED 111
+#define CONNECT_SECONDS 2
+
+struct order {
+  unsigned char kind, unused;
+  unsigned short port;
+  unsigned int id;
+};
+
+struct poll_entry {
+  int fd;
+  short events, happened;
+};
+
+struct message {
+  void *name;
+  unsigned int name_size;
+  struct {
+    const void *at;
+    size_t size;
+  } *parts;
+  size_t part_count;
+  void *control;
+  size_t control_size;
+  unsigned int flags;
+};
+
+struct one_descriptor {
+  size_t size;
+  int level, type;
+  int fd;
+};
+
+static unsigned short network_order(unsigned short port) { return (unsigned short)(port << 8 | port >> 8); }
+
+static long loopback_socket(int family) { return SYS(socket, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, 0, 0); }
+
+static long with_loopback(int family, long call, int fd, unsigned short port) {
+  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = network_order(port)};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = network_order(port)};
+  four.sin_addr.s_addr = 0x0100007f;
+  six.sin6_addr.in6_u.u6_addr8[15] = 1;
+  return family == AF_INET ? sys(call, fd, (long)&four, sizeof four, 0, 0) : sys(call, fd, (long)&six, sizeof six, 0, 0);
+}
+
+static long connected(int family, unsigned short port) {
+  long fd = loopback_socket(family);
+  if (fd < 0) return fd;
+  long error = -with_loopback(family, __NR_connect, (int)fd, port);
+  if (error == EINPROGRESS) {
+    struct poll_entry one = {(int)fd, POLLOUT, 0};
+    long limit[2] = {CONNECT_SECONDS, 0};
+    unsigned int size = sizeof(int);
+    int outcome = ETIMEDOUT;
+    if (SYS(ppoll, &one, 1, limit, NULL, 0) > 0) SYS(getsockopt, fd, SOL_SOCKET, SO_ERROR, &outcome, &size);
+    error = outcome;
+  }
+  if (error == 0) return fd;
+  close_fd((int)fd);
+  return -error;
+}
+
+static long listening(unsigned short port) {
+  long fd = loopback_socket(AF_INET);
+  if (fd < 0) return fd;
+  int yes = 1;
+  SYS(setsockopt, fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  long error = -with_loopback(AF_INET, __NR_bind, (int)fd, port);
+  if (error == 0) error = -SYS(listen, fd, 511, 0, 0, 0);
+  if (error == 0) return fd;
+  close_fd((int)fd);
+  return -error;
+}
+
+static void answer(int channel, const struct line *line, int fd) {
+  struct {
+    const void *at;
+    size_t size;
+  } part = {line->at, line->size};
+  struct one_descriptor control = {sizeof(size_t) + 3 * sizeof(int), SOL_SOCKET, SCM_RIGHTS, fd};
+  struct message message = {.parts = (void *)&part, .part_count = 1};
+  if (fd >= 0) {
+    message.control = &control;
+    message.control_size = sizeof control;
+  }
+  for (;;) {
+    long sent = SYS(sendmsg, channel, &message, 0, 0, 0);
+    if (sent >= 0) break;
+    if (sent != -EAGAIN && sent != -EINTR) leave(0);
+    struct poll_entry one = {channel, POLLOUT, 0};
+    SYS(ppoll, &one, 1, NULL, NULL, 0);
+  }
+}
+
+static void carry_out(int channel, const struct order *order) {
+  static struct line line;
+  int listens = order->kind == 'l';
+  long fd = listens ? listening(order->port) : connected(AF_INET, order->port);
+  if (!listens && fd == -ECONNREFUSED) fd = connected(AF_INET6, order->port);
+  clear(&line);
+  if (fd >= 0) {
+    add(add(add(&line, "{\"cmd\":\"NODE_HANDLE\",\"type\":\""), listens ? "net.Server" : "net.Socket"), "\",\"msg\":");
+    add(add_number(add(&line, "{\"id\":"), order->id), "}}\n");
+  } else {
+    add_number(add(add_number(add(&line, "{\"id\":"), order->id), ",\"errno\":"), (unsigned long)-fd);
+    add(&line, "}\n");
+  }
+  answer(channel, &line, (int)fd);
+  if (fd >= 0) close_fd((int)fd);
+}
+
+// args: the channel's descriptor, then `user=` and `net=` namespaces.
+void __attribute__((noreturn)) portal_mode(char **args) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  int channel = args[0] ? (int)number(args[0]) : -1;
+  const char *user = NULL, *net = NULL;
+  for (args += channel >= 0; *args; args++) {
+    const char *value;
+    if ((value = after(*args, "user="))) user = value;
+    if ((value = after(*args, "net="))) net = value;
+  }
+  if (channel < 0 || !net) fail("usage", EINVAL, "portal");
+  int user_fd = open_namespace(user), net_fd = open_namespace(net);
+  if (SYS(geteuid, 0, 0, 0, 0, 0) != 0 && user_fd >= 0) enter_outer_user_namespaces(user_fd);
+  if (user_fd >= 0) close_fd(user_fd);
+  enter(net_fd, "the network");
+
+  for (;;) {
+    struct poll_entry entries[2] = {{0, POLLIN, 0}, {channel, POLLIN, 0}};
+    SYS(ppoll, entries, 2, NULL, NULL, 0);
+    if (entries[1].happened) {
+      // Node acknowledges every descriptor; nothing is to be learnt from it but that the host is gone.
+      char ignored[512];
+      long got = read_some(channel, ignored, sizeof ignored);
+      if (got == 0 || (got < 0 && got != -EAGAIN && got != -EINTR)) leave(0);
+    }
+    if (entries[0].happened) {
+      struct order order;
+      long got = read_some(0, &order, sizeof order);
+      if (got == -EINTR || got == -EAGAIN) continue;
+      if (got != sizeof order) leave(0);
+      carry_out(channel, &order);
+    }
+  }
+}

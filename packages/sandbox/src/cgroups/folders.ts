@@ -1,0 +1,80 @@
+import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { errorCode, isGone } from './file-errors.ts'
+import type { Limit } from './limits.ts'
+import type { CgroupVersion } from './mounts.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** A folder under which groups may be made, and the controllers they can have there. */
+export interface Place {
+  readonly version: CgroupVersion
+  readonly folder: string
+  readonly controllers: readonly Limit[]
+}
+
+/** All groups of all hosts stand in a folder of this name, which comes with the first and goes with the last. */
+const house = 'vitrine'
+
+export function houseOf({ folder }: Place): string {
+  return join(folder, house)
+}
+
+const attempts = 5
+
+/** Makes the folder of a group. Tried again when another host removes the house in between. */
+export async function makeFolder(place: Place, name: string): Promise<string> {
+  const parent = houseOf(place)
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await mkdir(parent).catch(unless('EEXIST'))
+      if (place.version === 2 && place.controllers.length > 0) await enable(parent, place.controllers)
+      const folder = join(parent, name)
+      await mkdir(folder)
+      return folder
+    } catch (error) {
+      if (attempt === attempts || !isGone(error)) throw error
+    }
+  }
+}
+
+/** Gives controllers to the groups below a v2 group. */
+export function enable(folder: string, controllers: readonly string[]): Promise<void> {
+  return writeFile(join(folder, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '))
+}
+
+/** Groups below a group: its only folders. */
+export async function subfolders(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name))
+  } catch (error) {
+    if (isGone(error)) return []
+    throw error
+  }
+}
+
+const removalMs = 5_000
+
+/** Removes an emptied group with all below it; what has just died keeps it busy for a moment. */
+export async function removeFolder(folder: string): Promise<void> {
+  await waitUntil(() => removed(folder), { withinMs: removalMs, what: `Removing ${folder}` })
+  await rmdir(dirname(folder)).catch(unless('ENOTEMPTY', 'EBUSY', 'ENOENT'))
+}
+
+async function removed(folder: string): Promise<boolean> {
+  for (const below of await subfolders(folder)) if (!(await removed(below))) return false
+  try {
+    await rmdir(folder)
+    return true
+  } catch (error) {
+    if (isGone(error)) return true
+    if (errorCode(error) === 'EBUSY' || errorCode(error) === 'ENOTEMPTY') return false
+    throw error
+  }
+}
+
+function unless(...codes: string[]): (error: unknown) => void {
+  return (error) => {
+    if (!codes.includes(errorCode(error) ?? '')) throw error
+  }
+}

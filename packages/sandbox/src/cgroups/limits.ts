@@ -1,0 +1,80 @@
+import { VitrineError } from '@vitrine/protocol'
+import type { CgroupVersion } from './mounts.ts'
+
+export interface CgroupLimits {
+  /** Memory and swap together. */
+  readonly memoryBytes?: number
+  /** Processors' worth of time; 0.5 is half of one. */
+  readonly cpus?: number
+  /** Processes and threads. Zombies count until their parent takes note of them. */
+  readonly pids?: number
+}
+
+export type Limit = 'memory' | 'cpu' | 'pids'
+
+export interface LimitWrite {
+  readonly limit: Limit
+  readonly file: string
+  readonly value: string
+  /** Not every kernel accounts swap. */
+  readonly optional?: true
+}
+
+const periodMicros = 100_000
+
+/** The kernel's shortest quota is a hundredth of that period. */
+const fewestCpus = 0.01
+
+/** What to write into the files of a group, in order. */
+export function limitWrites(version: CgroupVersion, { memoryBytes, cpus, pids }: CgroupLimits): LimitWrite[] {
+  const writes: LimitWrite[] = []
+  if (memoryBytes !== undefined) writes.push(...memoryWrites(version, memoryBytes))
+  if (cpus !== undefined) {
+    const quota = Math.round(cpus * periodMicros)
+    writes.push(
+      ...(version === 2
+        ? [{ limit: 'cpu', file: 'cpu.max', value: `${quota} ${periodMicros}` } as const]
+        : [
+            { limit: 'cpu', file: 'cpu.cfs_period_us', value: `${periodMicros}` } as const,
+            { limit: 'cpu', file: 'cpu.cfs_quota_us', value: `${quota}` } as const,
+          ]),
+    )
+  }
+  if (pids !== undefined) writes.push({ limit: 'pids', file: 'pids.max', value: `${pids}` })
+  return writes
+}
+
+function memoryWrites(version: CgroupVersion, bytes: number): LimitWrite[] {
+  return version === 2
+    ? [
+        { limit: 'memory', file: 'memory.max', value: `${bytes}` },
+        { limit: 'memory', file: 'memory.swap.max', value: '0', optional: true },
+      ]
+    : [
+        { limit: 'memory', file: 'memory.limit_in_bytes', value: `${bytes}` },
+        { limit: 'memory', file: 'memory.memsw.limit_in_bytes', value: `${bytes}`, optional: true },
+      ]
+}
+
+export function checkLimits({ memoryBytes, cpus, pids }: CgroupLimits): void {
+  const whole = (value: number) => Number.isSafeInteger(value) && value >= 1
+  if (memoryBytes !== undefined && !whole(memoryBytes)) throw wrong('memoryBytes', 'bytes', memoryBytes)
+  if (pids !== undefined && !whole(pids)) throw wrong('pids', 'a whole number from 1', pids)
+  if (cpus !== undefined && !(Number.isFinite(cpus) && cpus >= fewestCpus))
+    throw wrong('cpus', `a number from ${fewestCpus}`, cpus)
+}
+
+/** Which of them are asked for. */
+export function limitsOf({ memoryBytes, cpus, pids }: CgroupLimits): Limit[] {
+  const limits: Limit[] = []
+  if (memoryBytes !== undefined) limits.push('memory')
+  if (cpus !== undefined) limits.push('cpu')
+  if (pids !== undefined) limits.push('pids')
+  return limits
+}
+
+function wrong(argument: string, expected: string, got: number): VitrineError {
+  return new VitrineError('argument_invalid', `limits.${argument}: expected ${expected}, got ${got}.`, {
+    details: { argument },
+  })
+}

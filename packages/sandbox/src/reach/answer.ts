@@ -1,0 +1,36 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+
+/** What the proxy itself says to a program in the sandbox. */
+export interface Answer {
+  readonly status: 400 | 403 | 431 | 502 | 503
+  readonly text: string
+}
+
+/** A sentence about what was asked for, harmless on a terminal. */
+export function answer(status: Answer['status'], asked: string, sentence: string, advice = ''): Answer {
+  const shown = JSON.stringify(asked.replace(/[^\x21-\x7e]/g, '?'))
+  return { status, text: `Vitrine: ${shown}: ${sentence}.\n${advice && `${advice}\n`}` }
+}
+
+/** For a connection that no longer is, or never was, one of HTTP messages. */
+export function rawAnswer({ status, text }: Answer): string {
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+    '',
+    text,
+  ].join('\r\n')
+}
+
+export function sendAnswer(response: ServerResponse, { status, text }: Answer): void {
+  if (response.headersSent) return void response.destroy()
+  // After a request that was not understood, nobody knows where the next one begins.
+  if (status === 400 || status === 503) response.setHeader('Connection', 'close')
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}

@@ -1,0 +1,28 @@
+import { VitrineError } from '@vitrine/protocol'
+
+/** Servers inside the sandbox are reached directly. */
+const ownLoopback = 'localhost,127.0.0.1,::1'
+
+/**
+ * The variables that send a sandbox's programs through the proxy on its own loopback.
+ *
+ * @example
+ * proxyEnvironment(3128).HTTPS_PROXY // 'http://127.0.0.1:3128'
+ */
+export function proxyEnvironment(port: number): Readonly<Record<string, string>> {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new VitrineError('argument_invalid', `port: expected a whole number from 1 to 65535, got ${port}.`)
+  const proxy = `http://127.0.0.1:${port}`
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    ALL_PROXY: proxy,
+    NO_PROXY: ownLoopback,
+    // Some programs read only the small letters.
+    http_proxy: proxy,
+    https_proxy: proxy,
+    all_proxy: proxy,
+    no_proxy: ownLoopback,
+    NODE_USE_ENV_PROXY: '1',
+  }
+}

@@ -1,0 +1,48 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { addressRefusal } from './address.ts'
+import type { AllowList } from './allow-list.ts'
+import { readResolved } from './ip.ts'
+import { showTarget, type Target } from './target.ts'
+import { within } from './within.ts'
+
+export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
+
+export type Resolution =
+  | { readonly kind: 'checked'; readonly addresses: readonly string[] }
+  | { readonly kind: 'unresolvable'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly address?: string }
+
+export const lookupAll: Lookup = (host) => systemLookup(host, { all: true, order: 'verbatim' })
+
+/**
+ * The addresses that may be dialed for a target. The name is asked for once and one bad address spoils
+ * the name: who answers with a good and a bad one does not mean well.
+ */
+export async function resolveTarget(
+  target: Target,
+  { allow, lookup, limitMs }: { allow: AllowList; lookup: Lookup; limitMs: number },
+): Promise<Resolution> {
+  if (!allow.has(target))
+    return { kind: 'refused', reason: `${showTarget(target)} is not on the allow-list` }
+  if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
+  let found: readonly { readonly address: string }[]
+  try {
+    found = await within(limitMs, lookup(target.host))
+  } catch (error) {
+    return { kind: 'unresolvable', reason: `the name could not be resolved: ${shortReason(error)}` }
+  }
+  for (const { address } of found) {
+    const reason = addressRefusal(target, address, allow)
+    if (reason !== undefined) return { kind: 'refused', reason, address: readResolved(address)?.text ?? '' }
+  }
+  const addresses = found.flatMap(({ address }) => readResolved(address)?.text ?? [])
+  if (addresses.length === 0) return { kind: 'unresolvable', reason: 'the name has no address' }
+  return { kind: 'checked', addresses: [...new Set(addresses)] }
+}
+
+/** `ENOTFOUND` says more, and gives away less, than a whole message. */
+export function shortReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+}

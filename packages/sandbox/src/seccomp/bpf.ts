@@ -1,0 +1,65 @@
+import { VitrineError } from '@vitrine/protocol'
+
+/** One line of a classic BPF program: an instruction, or a name for the instruction that follows it. */
+export type Line =
+  | { readonly op: 'load'; readonly offset: number }
+  | { readonly op: 'jump'; readonly when: Comparison; readonly value: number; readonly to: string }
+  | { readonly op: 'return'; readonly value: number }
+  | { readonly op: 'label'; readonly name: string }
+
+/** `any-bit` holds when the word shares a bit with the value. */
+export type Comparison = 'equal' | 'at-least' | 'any-bit'
+
+/** Loads a 32-bit word of what is examined. */
+export const load = (offset: number): Line => ({ op: 'load', offset })
+
+/** Goes to the label when the loaded word compares so, else on to the next line. */
+export const jump = (when: Comparison, value: number, to: string): Line => ({ op: 'jump', when, value, to })
+
+/** Ends the program. */
+export const give = (value: number): Line => ({ op: 'return', value })
+
+export const label = (name: string): Line => ({ op: 'label', name })
+
+const opcodes = { load: 0x20, return: 0x06, equal: 0x15, 'at-least': 0x35, 'any-bit': 0x45 } as const
+
+const instructionBytes = 8
+const longestJump = 255
+
+/** The program as an array of `struct sock_filter`, little endian. */
+export function assemble(lines: readonly Line[]): Uint8Array {
+  const places = labelPlaces(lines)
+  const instructions = lines.filter((line) => line.op !== 'label')
+  const bytes = new Uint8Array(instructions.length * instructionBytes)
+  const view = new DataView(bytes.buffer)
+  instructions.forEach((line, at) => {
+    const start = at * instructionBytes
+    view.setUint16(start, opcodes[line.op === 'jump' ? line.when : line.op], true)
+    if (line.op === 'jump') view.setUint8(start + 2, distance(line.to, places.get(line.to), at))
+    view.setUint32(start + 4, line.op === 'load' ? line.offset : line.value, true)
+  })
+  return bytes
+}
+
+function labelPlaces(lines: readonly Line[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>()
+  let at = 0
+  for (const line of lines) {
+    if (line.op !== 'label') at += 1
+    else if (places.has(line.name)) throw broken(`the label ${line.name} stands twice`)
+    else places.set(line.name, at)
+  }
+  return places
+}
+
+/** The kernel knows forward jumps only, counted in one byte. */
+function distance(name: string, place: number | undefined, from: number): number {
+  if (place === undefined) throw broken(`there is no label ${name}`)
+  const length = place - from - 1
+  if (length < 0 || length > longestJump) throw broken(`the jump to ${name} is ${length} long`)
+  return length
+}
+
+function broken(why: string): VitrineError {
+  return new VitrineError('internal', `The filter cannot be assembled: ${why}.`)
+}

@@ -1,0 +1,92 @@
+import { assemble, give, jump, type Line, label, load } from './bpf.ts'
+import {
+  absent,
+  cloneNamespaces,
+  forbidden,
+  forbiddenIoctls,
+  forbiddenToUsers,
+  personalities,
+  unshareHarmless,
+} from './policy.ts'
+import { type Arch, type Syscall, syscallNumber } from './syscalls.ts'
+
+export interface SeccompOptions {
+  /** For the root of a private range of users, who installs packages. Default: false. */
+  readonly root?: boolean
+}
+
+const allow = 0x7fff_0000
+const refuse = 0x0005_0000
+const EPERM = 1
+const ENOSYS = 38
+
+/** Where things stand in `struct seccomp_data`. */
+const numberAt = 0
+const archAt = 4
+const lowWordOf = (argument: number) => 16 + 8 * argument
+const highWordOf = (argument: number) => lowWordOf(argument) + 4
+
+const auditArch = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const
+const x32Bit = 0x4000_0000
+
+/**
+ * The system calls a sandbox may make, as classic BPF: all but those that reach other processes, namespaces,
+ * mounts or the machine.
+ *
+ * @example
+ * writeFileSync(path, seccompFilter('x64'))
+ * spawn('bwrap', ['--seccomp', '3', ...args], { stdio: ['pipe', 'pipe', 'pipe', openSync(path, 'r')] })
+ */
+export function seccompFilter(arch: Arch, { root = false }: SeccompOptions = {}): Uint8Array {
+  return assemble([
+    load(archAt),
+    jump('equal', auditArch[arch], 'native'),
+    give(refuse | ENOSYS),
+
+    label('native'),
+    load(numberAt),
+    ...(arch === 'x64' ? [jump('at-least', x32Bit, 'forbidden')] : []),
+    ...when(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
+    ...when(arch, absent, () => 'absent'),
+    ...when(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
+    give(allow),
+
+    // The kernel takes the command as an int: the high word means nothing.
+    label('ioctl'),
+    load(lowWordOf(1)),
+    ...forbiddenIoctls.map((command) => jump('equal', command, 'forbidden')),
+    give(allow),
+
+    // An unsigned long of which the kernel keeps the low word; libc may leave anything in the high one.
+    label('clone'),
+    load(lowWordOf(0)),
+    jump('any-bit', cloneNamespaces, 'forbidden'),
+    give(allow),
+
+    label('unshare'),
+    load(highWordOf(0)),
+    jump('any-bit', 0xffff_ffff, 'forbidden'),
+    load(lowWordOf(0)),
+    jump('any-bit', ~unshareHarmless >>> 0, 'forbidden'),
+    give(allow),
+
+    label('personality'),
+    load(lowWordOf(0)),
+    ...personalities.map((personality) => jump('equal', personality, 'allowed')),
+
+    label('forbidden'),
+    give(refuse | EPERM),
+    label('absent'),
+    give(refuse | ENOSYS),
+    label('allowed'),
+    give(allow),
+  ])
+}
+
+/** Compares the loaded number with those of the calls that this architecture has. */
+function when(arch: Arch, names: readonly Syscall[], labelOf: (name: Syscall) => string): Line[] {
+  return names.flatMap((name) => {
+    const number = syscallNumber(arch, name)
+    return number === null ? [] : [jump('equal', number, labelOf(name))]
+  })
+}

@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { seccompFilter } from '../../src/seccomp/filter.ts'
+import { absent, forbidden, forbiddenToUsers } from '../../src/seccomp/policy.ts'
+import { type Arch, type Syscall, syscallNumber } from '../../src/seccomp/syscalls.ts'
+import { call, evaluate } from './interpreter.ts'
+
+const allow = 0x7fff0000
+const eperm = 0x00050001
+const enosys = 0x00050026
+
+const audit = { x64: 0xc000003e, arm64: 0xc00000b7 } as const
+const flavours = [
+  { arch: 'x64', root: false },
+  { arch: 'x64', root: true },
+  { arch: 'arm64', root: false },
+  { arch: 'arm64', root: true },
+] as const
+
+describe.each(flavours)('the filter of %o', ({ arch, root }) => {
+  const filter = seccompFilter(arch, { root })
+  const answer = (nr: number, ...args: (number | bigint)[]) =>
+    evaluate(filter, call(audit[arch], nr, ...args))
+  const numbers = (names: readonly Syscall[]) =>
+    names.map((name) => syscallNumber(arch, name)).filter((nr) => nr !== null)
+  const nr = (name: Syscall) => syscallNumber(arch, name) ?? Number.NaN
+
+  test('fits what the kernel takes', () => {
+    expect(filter.byteLength % 8).toBe(0)
+    expect(filter.byteLength / 8).toBeLessThan(4096)
+  })
+
+  test('answers EPERM or ENOSYS for exactly the calls named', () => {
+    const refused = new Set(numbers(root ? forbidden : [...forbidden, ...forbiddenToUsers]))
+    const missing = new Set(numbers(absent))
+    for (let number = 0; number < 1024; number += 1) {
+      const expected = refused.has(number) ? eperm : missing.has(number) ? enosys : allow
+      expect([number, answer(number)]).toEqual([number, expected])
+    }
+  })
+
+  test.each<[Syscall, number, (number | bigint)[]]>([
+    ['clone', allow, [0x01200011]],
+    ['clone', allow, [0x003d0f00]],
+    ['clone', allow, [0x4111]],
+    ['clone', allow, [0xffffffff_80000011n]],
+    ['clone', allow, [0x80 | 17]],
+    ...[0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000].map(
+      (flag): [Syscall, number, number[]] => ['clone', eperm, [flag | 17]],
+    ),
+    ['clone', eperm, [0xffffffff_20000011n]],
+    ['clone', allow, [17, 0x7e020000]],
+    ['unshare', allow, [0]],
+    ['unshare', allow, [0x400]],
+    ['unshare', allow, [0x40200]],
+    ...[0x80, 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000].map(
+      (flag): [Syscall, number, number[]] => ['unshare', eperm, [flag | 0x400]],
+    ),
+    ['unshare', eperm, [0x80000000]],
+    ['unshare', eperm, [0x1_00000000n]],
+    ['personality', allow, [0]],
+    ['personality', allow, [0xffffffff]],
+    ['personality', allow, [0xffffffff_ffffffffn]],
+    ['personality', eperm, [0x0040000]],
+    ['personality', eperm, [0x0400000]],
+    ['personality', eperm, [8]],
+    ['ioctl', allow, [0, 0x5401]],
+    ['ioctl', eperm, [0, 0x5412]],
+    ['ioctl', eperm, [0, 0x541c]],
+    ['ioctl', eperm, [0, 0xdeadbeef_00005412n]],
+    ['ioctl', allow, [0x5412, 0x5413]],
+  ])('%s → %i with %o', (name, expected, args) => {
+    expect(answer(nr(name), ...args)).toBe(expected)
+  })
+
+  test('has no calls for another architecture', () => {
+    for (const other of [0x40000003, 0x40000028, 0xc0000015, 0, audit[arch === 'x64' ? 'arm64' : 'x64']])
+      for (const number of [0, 1, 39, 60, 0x40000027])
+        expect(evaluate(filter, call(other, number))).toBe(enosys)
+  })
+
+  test.runIf(arch === 'x64')('forbids the x32 calls', () => {
+    for (const number of [0x40000000, 0x40000027, 0x7fffffff, 0xffffffff]) expect(answer(number)).toBe(eperm)
+  })
+
+  const word = fc.oneof(fc.nat(0xffffffff), fc.constantFrom(0, 0x5412, 0x541c, 0xffffffff, 0x20000, 0x400))
+  const anyCall = fc.record({
+    arch: fc.oneof({ weight: 4, arbitrary: fc.constant(audit[arch]) }, fc.nat(0xffffffff)),
+    nr: fc.oneof({ weight: 4, arbitrary: fc.nat(520) }, fc.nat(0xffffffff)),
+    args: fc.array(fc.tuple(word, word), { minLength: 6, maxLength: 6 }),
+  })
+
+  test('ends for every call in the answer that the policy gives', () => {
+    fc.assert(
+      fc.property(anyCall, (one) => {
+        expect(evaluate(filter, one)).toBe(expectedAnswer(arch, root, one))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+/** The policy said a second time, in words of its own. */
+function expectedAnswer(
+  arch: Arch,
+  root: boolean,
+  { arch: caller, nr, args }: ReturnType<typeof call>,
+): number {
+  if (caller !== audit[arch]) return enosys
+  if (arch === 'x64' && nr >= 0x40000000) return eperm
+  const is = (name: Syscall) => syscallNumber(arch, name) === nr
+  const [first = [0, 0], second = [0, 0]] = args
+  if (absent.some(is)) return enosys
+  if (forbidden.some(is) || (is('chroot') && !root)) return eperm
+  if (is('ioctl')) return [0x5412, 0x541c].includes(second[0]) ? eperm : allow
+  if (is('clone')) return BigInt(first[0]) & 0x7e020000n ? eperm : allow
+  if (is('unshare')) return first[1] !== 0 || BigInt(first[0]) & ~0x50f00n ? eperm : allow
+  if (is('personality')) return first[0] === 0 || first[0] === 0xffffffff ? allow : eperm
+  return allow
+}
