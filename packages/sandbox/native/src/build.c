@@ -131,10 +131,9 @@ static void put_overlay(const struct staged *one, unsigned long index) {
   must("overlay", SYS(mount, "overlay", merged.at, "overlay", MS_NOSUID | MS_NODEV, options.at), one->name);
 }
 
-static void hide_all(const char *list) {
+static void hide_all(int file) {
   static char paths[1 << 20];
   size_t size = 0;
-  int file = (int)must("hide", open_at(AT_FDCWD, list, O_RDONLY, 0), list);
   for (long got; (got = read_some(file, paths + size, sizeof paths - 1 - size)) > 0;) size += (size_t)got;
   close_fd(file);
   if (size == sizeof paths - 1) fail("hide", EINVAL, "too many paths");
@@ -147,7 +146,7 @@ static void hide_all(const char *list) {
 }
 
 void __attribute__((noreturn)) build_mode(char **args, char **environment) {
-  const char *hidden = NULL;
+  int hidden = -1;
   long go = -1;
   char **command = NULL;
   for (; *args && !command; args++) {
@@ -156,7 +155,7 @@ void __attribute__((noreturn)) build_mode(char **args, char **environment) {
     else if ((value = after(*args, "uids="))) first_uid = number(value);
     else if ((value = after(*args, "owner="))) owner_uid = number(value);
     else if ((value = after(*args, "go="))) go = number(value);
-    else if ((value = after(*args, "hide="))) hidden = value;
+    else if ((value = after(*args, "hide="))) hidden = (int)must("hide", open_at(AT_FDCWD, value, O_RDONLY, 0), value);
     else if (after(*args, "bind=")) stage(bind, *args + 5);
     else if (after(*args, "own=")) stage(own, *args + 4);
     else if (after(*args, "overlay=")) stage(overlay, *args + 8);
@@ -166,7 +165,7 @@ void __attribute__((noreturn)) build_mode(char **args, char **environment) {
   if (go >= 0) {
     char byte;
     if (read_some((int)go, &byte, 1) != 1) leave(0);
-    close_fd((int)go);
+    if (go > 2) close_fd((int)go);
   }
 
   static struct line map;
@@ -189,7 +188,7 @@ void __attribute__((noreturn)) build_mode(char **args, char **environment) {
     if (staged[i].kind == overlay) put_overlay(&staged[i], (unsigned long)i);
     else put(staged[i].tree, add(add(clear(&path), STAGE "/"), staged[i].name)->at);
   }
-  if (hidden) hide_all(hidden);
+  if (hidden >= 0) hide_all(hidden);
 
   must("user ids", SYS(setgroups, 0, NULL, 0, 0, 0), "setgroups");
   must("user ids", SYS(setns, sandbox_ids, CLONE_NEWUSER, 0, 0, 0), "setns");

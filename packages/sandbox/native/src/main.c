@@ -11,9 +11,10 @@ int __attribute__((used)) start(long *stack) {
     if (same(args[1], "run")) run_mode(args + 2, environment);
     if (same(args[1], "build")) build_mode(args + 2, environment);
     if (same(args[1], "portal")) portal_mode(args + 2);
+    if (same(args[1], "resize")) resize_mode(args + 2);
     if (same(args[1], "guard")) guard_mode(args + 2);
   }
-  fail("usage", EINVAL, "vitrine-machine init|run|build|portal|guard");
+  fail("usage", EINVAL, "vitrine-machine init|run|build|portal|resize|guard");
 }
 
 #if defined(__x86_64__)

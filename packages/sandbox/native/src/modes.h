@@ -10,3 +10,5 @@ void __attribute__((noreturn)) build_mode(char **args, char **environment);
 void __attribute__((noreturn)) portal_mode(char **args);
 /** Waits for its host to die, then ends everything that carries the host's marker. */
 void __attribute__((noreturn)) guard_mode(char **args);
+/** Tells a terminal its new size. */
+void __attribute__((noreturn)) resize_mode(char **args);

@@ -5,7 +5,7 @@ import type { Limit } from './limits.ts'
 import type { CgroupVersion } from './mounts.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** A folder under which groups may be made, and the controllers they can have there. */
+/** A folder under which groups may be made, and the controllers to be enabled for them: v2 only. */
 export interface Place {
   readonly version: CgroupVersion
   readonly folder: string
@@ -19,7 +19,7 @@ export function houseOf({ folder }: Place): string {
   return join(folder, house)
 }
 
-const attempts = 5
+const attempts = 20
 
 /** Makes the folder of a group. Tried again when another host removes the house in between. */
 export async function makeFolder(place: Place, name: string): Promise<string> {
@@ -32,7 +32,9 @@ export async function makeFolder(place: Place, name: string): Promise<string> {
       await mkdir(folder)
       return folder
     } catch (error) {
-      if (attempt === attempts || !isGone(error)) throw error
+      if (attempt < attempts && isGone(error)) continue
+      await rmdir(parent).catch(() => {})
+      throw error
     }
   }
 }
@@ -58,6 +60,11 @@ const removalMs = 5_000
 /** Removes an emptied group with all below it; what has just died keeps it busy for a moment. */
 export async function removeFolder(folder: string): Promise<void> {
   await waitUntil(() => removed(folder), { withinMs: removalMs, what: `Removing ${folder}` })
+}
+
+/** The same for a group that `makeFolder` made: the last one takes the house with it. */
+export async function unmakeFolder(folder: string): Promise<void> {
+  await removeFolder(folder)
   await rmdir(dirname(folder)).catch(unless('ENOTEMPTY', 'EBUSY', 'ENOENT'))
 }
 

@@ -27,14 +27,15 @@ function parseMount(line: string): CgroupMount[] {
       version: type === 'cgroup2' ? 2 : 1,
       path: unescaped(path),
       root: unescaped(root),
-      controllers: type === 'cgroup2' ? [] : superOptions.split(',').filter((option) => v1Controllers.has(option)),
+      controllers:
+        type === 'cgroup2' ? [] : superOptions.split(',').filter((option) => v1Controllers.has(option)),
       writable: options.split(',').includes('rw') && superOptions.split(',').includes('rw'),
     },
   ]
 }
 
-/** Those of use here; the other options of a v1 mount are names and flags. */
-const v1Controllers: ReadonlySet<string> = new Set(['memory', 'cpu', 'cpuacct', 'pids', 'freezer'])
+/** Those of use here; the other options of a v1 mount are other controllers, names and flags. */
+const v1Controllers: ReadonlySet<string> = new Set(['memory', 'cpu', 'pids', 'freezer'])
 
 /** Blank, tab, newline and backslash are written as `\040` and so on. */
 function unescaped(path: string): string {

@@ -14,7 +14,10 @@ export interface AllowList {
  */
 export function readAllowList(entries: readonly string[]): AllowList {
   if (!Array.isArray(entries))
-    throw new VitrineError('argument_invalid', `allow: expected a list of "host:port", got ${typeof entries}.`)
+    throw new VitrineError(
+      'argument_invalid',
+      `allow: expected a list of "host:port", got ${typeof entries}.`,
+    )
   const listed = new Set(entries.map(readEntry))
   return { has: (target) => listed.has(showTarget(target)) }
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 
 /** What the proxy itself says to a program in the sandbox. */
 export interface Answer {
@@ -25,7 +25,6 @@ export function rawAnswer({ status, text }: Answer): string {
 }
 
 export function sendAnswer(response: ServerResponse, { status, text }: Answer): void {
-  if (response.headersSent) return void response.destroy()
   // After a request that was not understood, nobody knows where the next one begins.
   if (status === 400 || status === 503) response.setHeader('Connection', 'close')
   response.writeHead(status, {

@@ -1,12 +1,12 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { AllowList } from './allow-list.ts'
 import { type Answer, answer } from './answer.ts'
 import { type Dialed, dial } from './dial.ts'
-import { boundedHost, type ConnectionData, newConnectionId, type RecordReach } from './event.ts'
+import type { RecordReach } from './event.ts'
+import { type Asked, recordOpened, recordRefused } from './record.ts'
 import { type Lookup, resolveTarget, shortReason } from './resolve.ts'
 import type { Seats } from './seats.ts'
-import { showTarget, type Target, type Unreadable } from './target.ts'
+import { showTarget, type Target } from './target.ts'
 
 /** What all attempts of one proxy share. */
 export interface Reach {
@@ -14,14 +14,10 @@ export interface Reach {
   readonly lookup: Lookup
   readonly record: RecordReach
   readonly seats: Seats
+  /** What is open outwards, for whoever has to end it. */
+  readonly upstreams: Set<Socket>
   readonly dialMs: number
-}
-
-/** What a program asked for: as written, and as understood. */
-export interface Asked {
-  readonly raw: string
-  readonly target: Target | Unreadable
-  readonly process: string | undefined
+  readonly idleMs: number | undefined
 }
 
 export interface Reached {
@@ -32,24 +28,26 @@ export interface Reached {
 
 /** Judges, records, then dials: in this order, so that nothing is reached that the journal does not know. */
 export async function attempt(reach: Reach, asked: Asked, signal: AbortSignal): Promise<Reached | Answer> {
+  const { record, seats } = reach
   const { raw, target } = asked
   if (!('host' in target)) {
-    await recordRefusal(reach, asked, `the target is not understood: ${target.reason}`)
+    await recordRefused(record, asked, `the request is not understood: ${target.reason}`)
     return answer(400, raw, target.reason, 'Ask for one host and one port, such as registry.example:443.')
   }
-  const leave = reach.seats.take()
+  const leave = seats.take()
   if (leave === undefined) {
-    const reason = `${reach.seats.count} connections are open already, as many as are allowed at once`
-    await recordRefusal(reach, asked, reason)
-    return answer(503, showTarget(target), reason, 'Close some and try again.')
+    const reason = `more than ${seats.count} connections at once`
+    await recordRefused(record, asked, reason)
+    return answer(503, showTarget(target), `refused: ${reason}`, 'Close some and try again.')
   }
-  const reached = await attemptSeated(reach, asked, target, signal).catch((error: unknown) => {
-    leave()
-    throw error
-  })
-  if ('status' in reached) leave()
-  else void reached.over.finally(leave)
-  return reached
+  let over: Promise<void> | undefined
+  try {
+    const reached = await attemptSeated(reach, asked, target, signal)
+    if ('over' in reached) over = reached.over
+    return reached
+  } finally {
+    void (over ?? Promise.resolve()).then(leave)
+  }
 }
 
 async function attemptSeated(
@@ -58,64 +56,45 @@ async function attemptSeated(
   target: Target,
   signal: AbortSignal,
 ): Promise<Reached | Answer> {
+  const { record, dialMs } = reach
   const shown = showTarget(target)
-  const resolution = await resolveTarget(target, { ...reach, limitMs: reach.dialMs })
-  if (resolution.kind !== 'checked') {
-    const { kind, reason } = resolution
-    await recordRefusal(reach, asked, reason, 'address' in resolution ? resolution.address : undefined)
-    if (kind === 'unresolvable') return answer(502, shown, reason)
-    return answer(403, shown, `refused, because ${reason}`, adviceFor(shown, reason))
+  const resolution = await resolveTarget(target, { ...reach, limitMs: dialMs })
+  if (resolution.kind === 'unresolvable') {
+    await recordRefused(record, asked, resolution.reason)
+    return answer(502, shown, resolution.reason)
+  }
+  if (resolution.kind === 'refused') {
+    const { reason, address, remedy } = resolution
+    await recordRefused(record, asked, reason, address)
+    return answer(403, shown, `refused: ${reason}`, remedy)
   }
 
   const { addresses } = resolution
-  const data: ConnectionData = { connection: newConnectionId(), ...target, ...processOf(asked) }
-  const started = performance.now()
+  let recordClosed: Awaited<ReturnType<typeof recordOpened>>
   try {
-    await reach.record({
-      type: 'network.allowed',
-      data: { ...data, phase: 'opened', ...addressOf(addresses[0]) },
-    })
+    recordClosed = await recordOpened(record, asked, addresses[0])
   } catch {
-    return answer(503, shown, 'refused, because the connection could not be recorded')
+    return answer(503, shown, 'refused: the connection could not be recorded')
   }
-  const recordClosed = (more: Partial<ConnectionData>) => {
-    const durationMs = Math.round(performance.now() - started)
-    const closed = { ...data, phase: 'closed' as const, bytesIn: 0, bytesOut: 0, durationMs, ...more }
-    return attemptRecord(reach, { type: 'network.allowed', data: closed })
-  }
-
   let dialed: Dialed
   try {
-    dialed = await dial(addresses, target.port, { limitMs: reach.dialMs, signal })
+    dialed = await dial(addresses, target.port, { limitMs: dialMs, signal })
   } catch (error) {
     const reason = `it could not be reached: ${shortReason(error)}`
-    await recordClosed({ reason, ...addressOf(addresses.at(-1)) })
+    await recordClosed({ address: addresses.at(-1), reason, bytesIn: 0, bytesOut: 0 })
     return answer(502, shown, reason)
   }
   const { socket: upstream, address } = dialed
-  const over = closing(upstream).then(() =>
-    recordClosed({ address, bytesIn: upstream.bytesRead, bytesOut: upstream.bytesWritten }),
-  )
+  reach.upstreams.add(upstream)
+  const over = closed(upstream).then(() => {
+    reach.upstreams.delete(upstream)
+    return recordClosed({ address, bytesIn: upstream.bytesRead, bytesOut: upstream.bytesWritten })
+  })
   return { upstream, over }
 }
 
-/** A refusal stands, whether or not it could be written down. */
-export function recordRefusal(reach: Reach, asked: Asked, reason: string, address?: string): Promise<void> {
-  const { host, port } = 'host' in asked.target ? asked.target : { host: boundedHost(asked.raw), port: 0 }
-  const data = { connection: newConnectionId(), host, port, reason, ...addressOf(address), ...processOf(asked) }
-  return attemptRecord(reach, { type: 'network.refused', data })
+/** However it closes: with an error or without. */
+export function closed(socket: Socket): Promise<void> {
+  if (socket.closed) return Promise.resolve()
+  return new Promise((resolve) => socket.once('close', () => resolve()))
 }
-
-/** For what has happened already; the next connection finds out by itself that nothing can be recorded. */
-async function attemptRecord({ record }: Reach, event: Parameters<RecordReach>[0]): Promise<void> {
-  try {
-    await record(event)
-  } catch {}
-}
-
-async function closing(socket: Socket): Promise<void> {
-  if (!socket.closed) await once(socket, 'close')
-}
-
-const addressOf = (address: string | undefined) => (address ? { address } : {})
-const processOf = ({ process }: Asked) => (process === undefined ? {} : { process })

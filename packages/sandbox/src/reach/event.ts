@@ -2,7 +2,10 @@ import { randomHex } from '@vitrine/protocol'
 
 /** One fact about one connection of a sandbox, to be journaled. */
 export type ReachEvent =
-  | { readonly type: 'network.allowed'; readonly data: ConnectionData & { readonly phase: 'opened' | 'closed' } }
+  | {
+      readonly type: 'network.allowed'
+      readonly data: ConnectionData & { readonly phase: 'opened' | 'closed' }
+    }
   | { readonly type: 'network.refused'; readonly data: ConnectionData & { readonly reason: string } }
 
 export interface ConnectionData {

@@ -11,7 +11,13 @@ export type Lookup = (host: string) => Promise<readonly { readonly address: stri
 export type Resolution =
   | { readonly kind: 'checked'; readonly addresses: readonly string[] }
   | { readonly kind: 'unresolvable'; readonly reason: string }
-  | { readonly kind: 'refused'; readonly reason: string; readonly address?: string }
+  | {
+      readonly kind: 'refused'
+      readonly reason: string
+      readonly address?: string
+      /** What its owner can do about it. */
+      readonly remedy: string
+    }
 
 export const lookupAll: Lookup = (host) => systemLookup(host, { all: true, order: 'verbatim' })
 
@@ -24,21 +30,28 @@ export async function resolveTarget(
   { allow, lookup, limitMs }: { allow: AllowList; lookup: Lookup; limitMs: number },
 ): Promise<Resolution> {
   if (!allow.has(target))
-    return { kind: 'refused', reason: `${showTarget(target)} is not on the allow-list` }
+    return { kind: 'refused', reason: 'it is not on the allow-list', remedy: listing(target) }
   if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
-  let found: readonly { readonly address: string }[]
+  let found: string[]
   try {
-    found = await within(limitMs, lookup(target.host))
+    found = Array.from(await within(limitMs, lookup(target.host)), ({ address }) => address)
   } catch (error) {
     return { kind: 'unresolvable', reason: `the name could not be resolved: ${shortReason(error)}` }
   }
-  for (const { address } of found) {
+  for (const address of found) {
     const reason = addressRefusal(target, address, allow)
-    if (reason !== undefined) return { kind: 'refused', reason, address: readResolved(address)?.text ?? '' }
+    if (reason === undefined) continue
+    const host = readResolved(address)?.text
+    if (host === undefined) return { kind: 'refused', reason, remedy: 'Mend the resolver.' }
+    return { kind: 'refused', reason, address: host, remedy: listing({ host, port: target.port }) }
   }
-  const addresses = found.flatMap(({ address }) => readResolved(address)?.text ?? [])
+  const addresses = found.flatMap((address) => readResolved(address)?.text ?? [])
   if (addresses.length === 0) return { kind: 'unresolvable', reason: 'the name has no address' }
   return { kind: 'checked', addresses: [...new Set(addresses)] }
+}
+
+function listing(target: Target): string {
+  return `To allow it, add ${JSON.stringify(showTarget(target))} to the allow-list of this sandbox.`
 }
 
 /** `ENOTFOUND` says more, and gives away less, than a whole message. */

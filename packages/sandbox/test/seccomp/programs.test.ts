@@ -68,6 +68,11 @@ describe.skipIf(missing).each(['user', 'root'] as const)('under the filter of a 
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
+  test.runIf(process.getuid?.() === 0)('chroot is for root alone', () => {
+    const { status } = confined(folder.path, flavour, ['chroot', '/', 'true'])
+    expect(status === 0).toBe(flavour === 'root')
+  })
+
   test('dpkg and apt answer', () => {
     const { status, stdout } = confined(folder.path, flavour, [
       'sh',

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { errorText } from './file-errors.ts'
+import { hierarchies } from './layout.ts'
+import { parseMounts } from './mounts.ts'
+import { parsePositions } from './positions.ts'
+import { type Ability, type Found, probe } from './probe.ts'
+
+/** What the kernel lets this process do with groups of processes, and why not the rest. */
+export interface CgroupAccess {
+  readonly memory: boolean
+  readonly cpu: boolean
+  readonly pids: boolean
+  readonly freeze: boolean
+  readonly kill: boolean
+  /** One for each that is false. */
+  readonly reasons: Readonly<Record<string, string>>
+  /** Where groups can be made; v2 first. */
+  readonly hierarchies: readonly Found[]
+}
+
+const abilities: readonly Ability[] = ['memory', 'cpu', 'pids', 'freeze', 'kill']
+
+/**
+ * Measured by making and removing a group in each hierarchy.
+ *
+ * @example
+ * const access = await findCgroups()
+ * if (!access.memory) console.warn(access.reasons.memory)
+ */
+export async function findCgroups(): Promise<CgroupAccess> {
+  const found: Found[] = []
+  const reasons = new Map<string, string>()
+  let refusal = 'no cgroup file system is mounted'
+  try {
+    const [mountinfo, own] = await Promise.all([
+      readFile('/proc/self/mountinfo', 'utf8'),
+      readFile('/proc/self/cgroup', 'utf8'),
+    ])
+    for (const hierarchy of hierarchies(parseMounts(mountinfo), parsePositions(own))) {
+      const result = await probe(hierarchy)
+      if (typeof result === 'string') {
+        refusal = result
+        for (const name of hierarchy.controllers) reasons.set(name === 'freezer' ? 'freeze' : name, result)
+      } else {
+        found.push(result)
+        for (const [ability, reason] of result.reasons) reasons.set(ability, reason)
+      }
+    }
+  } catch (error) {
+    refusal = errorText(error)
+  }
+  return summary(found, reasons, refusal)
+}
+
+function summary(
+  found: readonly Found[],
+  reasons: ReadonlyMap<string, string>,
+  refusal: string,
+): CgroupAccess {
+  const can = (ability: Ability) => provider(found, ability) !== undefined
+  // What can be listed can be killed one by one.
+  const kill = found.length > 0
+  const has = { memory: can('memory'), cpu: can('cpu'), pids: can('pids'), freeze: can('freeze'), kill }
+  const missing = abilities.filter((ability) => !has[ability])
+  return {
+    ...has,
+    reasons: Object.fromEntries(missing.map((ability) => [ability, reasons.get(ability) ?? refusal])),
+    hierarchies: found,
+  }
+}
+
+export function provider(found: readonly Found[], ability: Ability): Found | undefined {
+  return found.find((one) => one.abilities.has(ability))
+}
+
+/** The hierarchy that knows which processes belong together: best one that can also stop them. */
+export function tracker({ hierarchies }: CgroupAccess): Found | undefined {
+  return provider(hierarchies, 'freeze') ?? provider(hierarchies, 'kill') ?? hierarchies[0]
+}

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorCode, errorText } from './file-errors.ts'
+import { enable } from './folders.ts'
+import type { Limit } from './limits.ts'
+
+const limits: readonly Limit[] = ['memory', 'cpu', 'pids']
+
+/** The controllers that groups below a v2 group get, after asking for them; and why not the others. */
+export async function enableControllers(
+  folder: string,
+): Promise<{ readonly given: Limit[]; readonly reasons: Map<Limit, string> }> {
+  const given: Limit[] = []
+  const reasons = new Map<Limit, string>()
+  for (const name of limits) {
+    const reason = await reasonAgainst(folder, name)
+    if (reason === undefined) given.push(name)
+    else reasons.set(name, reason)
+  }
+  return { given, reasons }
+}
+
+async function reasonAgainst(folder: string, name: Limit): Promise<string | undefined> {
+  if ((await words(folder, 'cgroup.subtree_control')).includes(name)) return undefined
+  if (!(await words(folder, 'cgroup.controllers')).includes(name))
+    return `${folder}/cgroup.controllers has no ${name}`
+  if (await holdsProcesses(folder))
+    return `${folder} holds processes, and v2 gives no controllers to groups below one that does`
+  try {
+    await enable(folder, [name])
+    return undefined
+  } catch (error) {
+    return errorText(error)
+  }
+}
+
+/**
+ * Asked first, because `cpu` and `pids` could be enabled there all the same, and the groups below would then
+ * take threads only. The true root, which has no type, may have both.
+ */
+async function holdsProcesses(folder: string): Promise<boolean> {
+  const type = await readFile(join(folder, 'cgroup.type'), 'utf8').catch(errorCode)
+  return type !== 'ENOENT' && (await words(folder, 'cgroup.procs')).length > 0
+}
+
+async function words(folder: string, file: string): Promise<string[]> {
+  const text = await readFile(join(folder, file), 'utf8').catch(() => '')
+  return text.split(/\s+/).filter((word) => word !== '')
+}

@@ -1,0 +1,91 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import { type CgroupAccess, provider, tracker } from './access.ts'
+import { Cgroup } from './cgroup.ts'
+import { errorCode, errorText } from './file-errors.ts'
+import { makeFolder, unmakeFolder } from './folders.ts'
+import type { Group } from './group.ts'
+import { type CgroupLimits, checkLimits, type Limit, limitsOf, limitWrites } from './limits.ts'
+import { checkName } from './name.ts'
+import type { Found } from './probe.ts'
+
+/**
+ * Makes a group for the processes of one sandbox.
+ *
+ * @example
+ * const group = await createCgroup(await findCgroups(), 'sbx-1', { memoryBytes: 512 * 1024 ** 2, pids: 256 })
+ * group.join(child.pid)
+ */
+export async function createCgroup(
+  access: CgroupAccess,
+  name: string,
+  limits: CgroupLimits = {},
+): Promise<Cgroup> {
+  checkName(name)
+  checkLimits(limits)
+  const needed = neededHierarchies(access, limitsOf(limits))
+  const groups: Group[] = []
+  try {
+    for (const [found, wanted] of needed) {
+      const folder = await makeGroup(found, name)
+      groups.push({ version: found.place.version, folder, abilities: found.abilities })
+      await setLimits(found, folder, limits, wanted)
+    }
+  } catch (error) {
+    for (const { folder } of groups) await unmakeFolder(folder).catch(() => {})
+    throw error
+  }
+  const [tracked, ...limiting] = groups
+  if (tracked === undefined) throw new VitrineError('internal', 'A group was made in no hierarchy.')
+  return new Cgroup(name, { tracked, limiting })
+}
+
+/** Each with the limits it is to set; the one that tracks comes first. */
+function neededHierarchies(access: CgroupAccess, limits: readonly Limit[]): Map<Found, Limit[]> {
+  const tracking = tracker(access)
+  if (tracking === undefined)
+    throw new VitrineError('unsupported', `Processes cannot be grouped here: ${access.reasons.kill}.`)
+  const needed = new Map<Found, Limit[]>([[tracking, []]])
+  for (const limit of limits) {
+    const found = provider(access.hierarchies, limit)
+    if (found === undefined)
+      throw new VitrineError('unsupported', `No limit of ${limit} can be set here: ${access.reasons[limit]}.`)
+    needed.set(found, [...(needed.get(found) ?? []), limit])
+  }
+  return needed
+}
+
+async function makeGroup({ place }: Found, name: string): Promise<string> {
+  try {
+    return await makeFolder(place, name)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST')
+      throw new VitrineError(
+        'argument_invalid',
+        `name: there is a group ${name} already; sweep first what a dead host left.`,
+        { cause: error },
+      )
+    throw new VitrineError('internal', `The group ${name} cannot be made: ${errorText(error)}.`, {
+      cause: error,
+    })
+  }
+}
+
+async function setLimits(
+  { place }: Found,
+  folder: string,
+  limits: CgroupLimits,
+  wanted: readonly Limit[],
+): Promise<void> {
+  for (const { limit, file, value, optional } of limitWrites(place.version, limits)) {
+    if (!wanted.includes(limit)) continue
+    try {
+      await writeFile(join(folder, file), value)
+    } catch (error) {
+      if (optional) continue
+      const what = `The limit of ${limit} cannot be set to ${value}`
+      throw new VitrineError('unsupported', `${what}: ${errorText(error)}.`, { cause: error })
+    }
+  }
+}

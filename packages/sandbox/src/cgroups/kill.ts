@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorCode, isGone } from './file-errors.ts'
+import { freezeGroup, thawGroup } from './freeze.ts'
+import { type Group, groupPids } from './group.ts'
+import { waitUntil } from './wait-until.ts'
+
+const dyingMs = 10_000
+const freezingMs = 500
+
+/**
+ * Ends every process of a group, also one that left its session or its parent; resolves when none is left.
+ * A group that was frozen is thawed by it.
+ */
+export async function killGroup(group: Group): Promise<void> {
+  const strike = group.abilities.has('kill') ? killAtOnce : killOneByOne
+  await waitUntil(
+    async () => {
+      if ((await groupPids(group)).length === 0) return true
+      await strike(group)
+      return false
+    },
+    { withinMs: dyingMs, what: `The death of every process of ${group.folder}` },
+  )
+  await thawIfCan(group)
+}
+
+/** The kernel kills the tree, forks in flight included, frozen or not. */
+async function killAtOnce({ folder }: Group): Promise<void> {
+  await writeFile(join(folder, 'cgroup.kill'), '1').catch(unlessGone)
+}
+
+/** Frozen, no process can fork away from the list or leave its id to another; v1 lets it die once thawed. */
+async function killOneByOne(group: Group): Promise<void> {
+  if (group.abilities.has('freeze')) await freezeGroup(group, freezingMs).catch(() => {})
+  for (const pid of await groupPids(group)) killProcess(pid)
+  await thawIfCan(group)
+}
+
+async function thawIfCan(group: Group): Promise<void> {
+  if (group.abilities.has('freeze')) await thawGroup(group).catch(unlessGone)
+}
+
+/** One that may not be killed is met again in the next round, until the time is over. */
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH' && errorCode(error) !== 'EPERM') throw error
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!isGone(error)) throw error
+}

@@ -1,0 +1,26 @@
+import { basename } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import type { CgroupAccess } from './access.ts'
+import { houseOf, subfolders, unmakeFolder } from './folders.ts'
+import { killGroup } from './kill.ts'
+
+/**
+ * Kills and removes what a dead host left: the groups whose name begins with the prefix. Others may belong to
+ * a host that lives, even empty ones: a group is empty until its first process joins.
+ *
+ * @returns the names of the groups that were there.
+ */
+export async function sweepCgroups({ hierarchies }: CgroupAccess, prefix: string): Promise<string[]> {
+  if (prefix === '')
+    throw new VitrineError('argument_invalid', 'prefix: expected the beginning of a name, got nothing.')
+  const names = new Set<string>()
+  for (const { place, abilities } of hierarchies) {
+    for (const folder of await subfolders(houseOf(place))) {
+      if (!basename(folder).startsWith(prefix)) continue
+      names.add(basename(folder))
+      await killGroup({ version: place.version, folder, abilities })
+      await unmakeFolder(folder)
+    }
+  }
+  return [...names]
+}

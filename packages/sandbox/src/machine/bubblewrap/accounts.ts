@@ -1,0 +1,35 @@
+import { parseUsers } from '../users.ts'
+
+export const sandboxUser = { name: 'sandbox', uid: 1_000, gid: 1_000 } as const
+
+/** The host's accounts with the sandbox's own user in place of whoever has its number. */
+export function passwdFile(host: string, home: string): string {
+  const kept = lines(host).filter((line) => !parseUsers(line).some(clashes))
+  const { name, uid, gid } = sandboxUser
+  return file([...kept, `${name}:x:${uid}:${gid}::${home}:/bin/sh`])
+}
+
+export function groupFile(host: string): string {
+  const kept = lines(host).filter((line) => {
+    const [name, , gid] = line.split(':')
+    return name !== sandboxUser.name && gid !== String(sandboxUser.gid)
+  })
+  return file([...kept, `${sandboxUser.name}:x:${sandboxUser.gid}:`])
+}
+
+/** No password of the host is in it. */
+export function shadowFile(passwd: string): string {
+  return file(parseUsers(passwd).map(({ name }) => `${name}:*:20000:0:99999:7:::`))
+}
+
+function clashes({ name, uid }: { name: string; uid: number }): boolean {
+  return name === sandboxUser.name || uid === sandboxUser.uid
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
+
+function file(rows: readonly string[]): string {
+  return `${rows.join('\n')}\n`
+}

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process'
+import { Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { VitrineError } from '@vitrine/protocol'
+import type { Cgroup } from '../../cgroups/cgroup.ts'
+import { hostMarker } from '../../guard.ts'
+import { parseFailure } from '../launch-errors.ts'
+import type { Degradation } from '../machine.ts'
+import { type BuildOptions, buildFds, type Plan, planForUser, type Tools } from './plan.ts'
+import { planForRoot } from './plan-for-root.ts'
+import { takeUidRange } from './uid-range.ts'
+
+const buildMs = 20_000
+
+/** A machine that stands. */
+export interface Built {
+  /** Its first process, as the host numbers it. */
+  readonly pid: number
+  /** The first of its user ids on the host; absent when it is the host's own user. */
+  readonly uids: number | undefined
+  /** Whether it has a system of its own, and so other users than one. */
+  readonly changeable: boolean
+  readonly degraded: readonly Degradation[]
+  /** Settles with the reason when its first process has ended. */
+  readonly ended: Promise<string>
+  /** From now on this process waits for it. */
+  hold(): void
+  release(): void
+}
+
+export async function buildMachine(
+  options: BuildOptions & { readonly tools: Tools },
+  group: Cgroup | undefined,
+): Promise<Built> {
+  return process.getuid?.() === 0 ? buildAsRoot(options, group) : buildAsUser(options, group)
+}
+
+async function buildAsUser(
+  options: BuildOptions & { readonly tools: Tools },
+  group: Cgroup | undefined,
+): Promise<Built> {
+  const readOnly = { ...options, rootfs: 'read-only' } as const
+  const { pid, ended, hold } = await raise(planForUser(options.tools, readOnly), group)
+  const degraded =
+    options.rootfs === 'writable'
+      ? [{ what: 'rootfs', reason: 'Only a host that runs as root can give a sandbox a system to change.' }]
+      : []
+  return { pid, ended, hold, degraded, uids: undefined, changeable: false, release: () => undefined }
+}
+
+async function buildAsRoot(
+  options: BuildOptions & { readonly tools: Tools },
+  group: Cgroup | undefined,
+): Promise<Built> {
+  const range = takeUidRange()
+  const { first: uids, release } = range
+  const degraded: Degradation[] = []
+  const attempt = async (asked: BuildOptions, mapsOwners: boolean): Promise<Built> => {
+    try {
+      const plan = planForRoot(options.tools, asked, { uids, mapsOwners })
+      const { pid, ended, hold } = await raise(plan, group)
+      return { pid, ended, hold, degraded, uids, changeable: asked.rootfs === 'writable', release }
+    } catch (error) {
+      if (!(error instanceof BuildError)) throw error
+      const { step, what } = error
+      if (asked.rootfs === 'writable' && (step === 'overlay' || (step === 'idmap' && what !== 'workspace' && what !== 'home'))) {
+        degraded.push({ what: 'rootfs', reason: `No changeable copy of ${what} can be made here: ${error.message}` })
+        return attempt({ ...asked, rootfs: 'read-only' }, mapsOwners)
+      }
+      if (step === 'idmap' && mapsOwners) {
+        degraded.push({
+          what: 'workspace',
+          reason: `Its file system cannot map owners, so its files were given to the sandbox's user ${uids + 1_000}.`,
+        })
+        return attempt(asked, false)
+      }
+      throw error
+    }
+  }
+  try {
+    return await attempt(options, true)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+class BuildError extends VitrineError {
+  readonly step: string
+  readonly what: string
+
+  constructor(message: string, step: string, what: string) {
+    super('isolation_unavailable', message)
+    this.step = step
+    this.what = what
+  }
+}
+
+/** Runs the plan until the machine's first process says that it is there. */
+async function raise(plan: Plan, group: Cgroup | undefined): Promise<Pick<Built, 'pid' | 'ended' | 'hold'>> {
+  const child = spawn(plan.file, plan.args, {
+    env: { ...hostMarker },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  const failed = new Promise<never>((_, reject) => child.once('error', reject))
+  const exited = new Promise<string>((settle) => {
+    child.once('exit', (code, signal) => settle(signal ?? `exit code ${code}`))
+  })
+  const go = child.stdio[buildFds.go]
+  const info = child.stdio[buildFds.info]
+  const ready = child.stdio[buildFds.ready]
+  if (!(go instanceof Writable) || !(info instanceof Readable) || !(ready instanceof Readable) || child.stderr === null)
+    throw new VitrineError('internal', 'A machine was built without its pipes.')
+  go.on('error', () => undefined)
+  const complaints = text(child.stderr)
+  const said = text(info)
+  const started = text(ready)
+  const timer = setTimeout(() => child.kill('SIGKILL'), buildMs)
+  try {
+    if (child.pid !== undefined) group?.join(child.pid)
+    go.end('g')
+    // The pipe ends with the process that held it, whether it said anything or not.
+    const word = await Promise.race([started, failed])
+    const described = await Promise.race([said, failed])
+    if (word !== 'ready\n') throw refused(await complaints, await exited)
+    const pid = childPid(described)
+    child.unref()
+    return { pid, ended: exited, hold: () => child.ref() }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function refused(complaint: string, end: string): BuildError {
+  const failure = parseFailure(complaint)
+  const { step, what } = failure ?? { step: 'bubblewrap', what: '' }
+  return new BuildError(`The sandbox could not be built (${end}): ${complaint.trim() || 'no reason was given'}`, step, what)
+}
+
+function childPid(info: string): number {
+  const parsed: unknown = JSON.parse(info)
+  const pid: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, 'child-pid') : undefined
+  if (typeof pid !== 'number') throw new VitrineError('internal', `bubblewrap said ${info}.`)
+  return pid
+}

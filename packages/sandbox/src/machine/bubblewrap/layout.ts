@@ -1,0 +1,74 @@
+import { dirname } from 'node:path'
+
+/** A folder or file of the host inside the sandbox. */
+export interface Mount {
+  readonly source: string
+  readonly target: string
+  readonly writable: boolean
+}
+
+/** An entry of the system's root: a folder, or a link such as /bin. */
+export interface SystemEntry {
+  readonly path: string
+  readonly link?: string
+  /** Where the sandbox's own changeable copy of it is. */
+  readonly copy?: string
+}
+
+export interface Layout {
+  readonly system: readonly SystemEntry[]
+  readonly mounts: readonly Mount[]
+  readonly network: 'none' | 'host'
+  /** Whether the sandbox's root may change its system. */
+  readonly changeable: boolean
+  /** A host that is not root is one user, and that is the user inside. */
+  readonly ownUser?: { readonly uid: number; readonly gid: number }
+  readonly infoFd: number
+  readonly init: readonly string[]
+}
+
+/** The arguments of `bwrap` for one sandbox. */
+export function bubblewrapArguments(layout: Layout): string[] {
+  const { system, mounts, network, changeable, ownUser, infoFd, init } = layout
+  return [
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(network === 'none' ? ['--unshare-net'] : []),
+    ...(ownUser === undefined
+      ? ['--cap-drop', 'ALL']
+      : ['--unshare-user', '--uid', String(ownUser.uid), '--gid', String(ownUser.gid), '--disable-userns']),
+    ...['--die-with-parent', '--hostname', 'sandbox', '--as-pid-1', '--info-fd', String(infoFd)],
+    ...system.flatMap(systemEntry),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...open('--tmpfs', '/dev/shm'),
+    ...open('--tmpfs', '/tmp'),
+    ...(changeable ? [] : [...folder('/var'), ...open('--tmpfs', '/var/tmp')]),
+    ...['--perms', '0755', '--tmpfs', '/run'],
+    ...['--perms', '0700', '--dir', '/root'],
+    ...mounts.flatMap(({ source, target, writable }) => [
+      ...parents(target).flatMap(folder),
+      ...[writable ? '--bind' : '--ro-bind', source, target],
+    ]),
+    ...(changeable ? [] : ['--remount-ro', '/']),
+    ...['--chdir', '/', '--', ...init],
+  ]
+}
+
+function systemEntry({ path, link, copy }: SystemEntry): string[] {
+  if (link !== undefined) return ['--symlink', link, path]
+  return copy === undefined ? ['--ro-bind', path, path] : ['--bind', copy, path]
+}
+
+function open(kind: string, path: string): string[] {
+  return ['--perms', '1777', kind, path]
+}
+
+function folder(path: string): string[] {
+  return ['--perms', '0755', '--dir', path]
+}
+
+/** From the top down; bubblewrap would make them for its own eyes only. */
+function parents(path: string): string[] {
+  const found: string[] = []
+  for (let at = dirname(path); at !== '/' && at !== '.'; at = dirname(at)) found.unshift(at)
+  return found
+}

@@ -1,0 +1,234 @@
+import { closeSync, openSync, readlinkSync, writeFileSync } from 'node:fs'
+import type { Server, Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Capabilities, VitrineError } from '@vitrine/protocol'
+import type { CgroupAccess } from '../../cgroups/access.ts'
+import type { Cgroup } from '../../cgroups/cgroup.ts'
+import type { CgroupLimits } from '../../cgroups/limits.ts'
+import { type Guarding, guardSandbox, hostMarker } from '../../guard.ts'
+import { seccompFilter } from '../../seccomp/filter.ts'
+import { launchEntered } from '../entered.ts'
+import { systemPath } from '../environment.ts'
+import { send } from '../kill-tree.ts'
+import { groupFolders, limitedGroup, limitKinds } from '../limits.ts'
+import type { Degradation, Launch, Launched, Machine } from '../machine.ts'
+import { readProcessTable, readRow } from '../process-table.ts'
+import { findUser, parseUsers, type User } from '../users.ts'
+import { sandboxUser } from './accounts.ts'
+import { type Built, buildMachine } from './build.ts'
+import { type BuildOptions, homeInside, type Tools } from './plan.ts'
+import { Portal } from './portal.ts'
+import { hostFile } from './system.ts'
+
+export interface BubblewrapOptions extends BuildOptions {
+  readonly id: string
+  readonly env: Readonly<Record<string, string>>
+  readonly limits: CgroupLimits
+  readonly cgroups: CgroupAccess
+  readonly tools: Tools
+}
+
+const namespaces = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts'] as const
+
+/** CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT, SETFCAP. */
+const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18, 31]
+  .reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n)
+  .toString(16)
+
+const goneMs = 3_000
+
+/** A machine of its own: namespaces that every command enters, and that end with their first process. */
+export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
+  const { group, degraded } = await limitedGroup(options.cgroups, options.id, options.limits)
+  const guarding = guardSandbox()
+  for (const folder of groupFolders(group)) guarding.watch(folder)
+  try {
+    const built = await buildMachine(options, group)
+    return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guarding)
+  } catch (error) {
+    await group?.remove().catch(() => undefined)
+    guarding.end()
+    throw error
+  }
+}
+
+class BubblewrapMachine implements Machine {
+  readonly root: string
+  readonly home: string
+  readonly places: readonly string[]
+  readonly capabilities: Capabilities
+  readonly degraded: readonly Degradation[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly netFolder: string
+  readonly sharesLoopback: boolean
+  readonly #built: Built
+  readonly #group: Cgroup | undefined
+  readonly #guarding: Guarding
+  readonly #canFreeze: boolean
+  readonly #program: string
+  readonly #fds: number[]
+  readonly #orders: readonly string[]
+  readonly #portalOrders: readonly string[]
+  readonly #users: readonly User[]
+  readonly #filters: { readonly user: string; readonly root: string }
+  readonly #pidNamespace: string
+  #portal: Portal | undefined
+  #closing = false
+
+  constructor(
+    options: BubblewrapOptions,
+    built: Built,
+    group: Cgroup | undefined,
+    degraded: readonly Degradation[],
+    guarding: Guarding,
+  ) {
+    const { root, env, network, cgroups, tools, state } = options
+    this.root = root
+    this.home = homeInside(root)
+    this.places = [root, this.home, '/tmp', ...options.binds.map(({ target }) => target)]
+    this.degraded = network === 'host' ? [...degraded, hostNetwork] : degraded
+    this.environment = {
+      PATH: systemPath,
+      LANG: 'C.UTF-8',
+      HOME: this.home,
+      USER: sandboxUser.name,
+      LOGNAME: sandboxUser.name,
+      SHELL: '/bin/sh',
+      ...env,
+      ...hostMarker,
+    }
+    this.netFolder = `/proc/${built.pid}/net`
+    this.sharesLoopback = network === 'host'
+    this.#built = built
+    this.#group = group
+    this.#guarding = guarding
+    this.#canFreeze = group !== undefined && cgroups.freeze
+    this.#program = tools.program
+    this.#users = parseUsers(hostFile(join(state, 'passwd')))
+    this.#filters = writeFilters(state)
+    const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
+    this.#fds = opened.map(({ fd }) => fd)
+    // Held open by this process, so that no number is ever looked up twice.
+    const paths = opened.map(({ name, fd }) => `${name}=/proc/${process.pid}/fd/${fd}`)
+    this.#orders = [...paths, ...(group?.paths ?? []).map((path) => `cgroup=${path}`)]
+    this.#portalOrders = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
+    this.#pidNamespace = readlinkSync(`/proc/${built.pid}/ns/pid`)
+    this.capabilities = {
+      isolation: 'namespaces',
+      killTree: 'complete',
+      network: ['none', 'host', 'reach'],
+      limits: limitKinds(cgroups),
+      terminals: true,
+      pause: this.#canFreeze ? 'freezer' : 'signals',
+      watching: 'none',
+      users: built.changeable,
+      snapshots: false,
+    }
+  }
+
+  launch(launch: Launch): Promise<Launched> {
+    if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
+    const user = launch.user === undefined ? sandboxUser : this.#userNamed(launch.user)
+    const root = user.uid === 0
+    const { uids } = this.#built
+    const ids = [
+      ...[`uid=${user.uid}`, `gid=${user.gid}`],
+      `seccomp=${root ? this.#filters.root : this.#filters.user}`,
+      ...(root ? [`capabilities=${rootCapabilities}`] : []),
+      ...(uids === undefined ? [] : [`terminal-owner=${uids + user.uid}`]),
+    ]
+    const multiplexer = `/proc/${this.#built.pid}/root/dev/pts/ptmx`
+    return launchEntered({ program: this.#program, orders: this.#orders, multiplexer }, launch, ids)
+  }
+
+  #userNamed(name: string): { uid: number; gid: number } {
+    if (name === sandboxUser.name || name === String(sandboxUser.uid)) return sandboxUser
+    const user = findUser(this.#users, name)
+    if (this.#built.changeable) return user
+    throw new VitrineError(
+      'user_unknown',
+      `This sandbox has one user, "${sandboxUser.name}". Others, root included, need a host that is root and \`rootfs: 'writable'\`.`,
+    )
+  }
+
+  async pids(): Promise<readonly number[]> {
+    return [...readProcessTable().keys()].filter((pid) => pidNamespaceOf(pid) === this.#pidNamespace)
+  }
+
+  connect(port: number): Promise<Socket> {
+    return this.#thePortal().connect(port)
+  }
+
+  listen(port: number): Promise<Server> {
+    return this.#thePortal().listen(port)
+  }
+
+  #thePortal(): Portal {
+    this.#portal ??= new Portal(this.#program, this.#portalOrders)
+    return this.#portal
+  }
+
+  async pause(): Promise<void> {
+    if (this.#canFreeze) await this.#group?.freeze()
+    else await this.#signalAll('SIGSTOP')
+  }
+
+  async resume(): Promise<void> {
+    if (this.#canFreeze) await this.#group?.thaw()
+    else await this.#signalAll('SIGCONT')
+  }
+
+  async #signalAll(signal: NodeJS.Signals): Promise<void> {
+    for (const pid of await this.pids()) if (pid !== this.#built.pid) send(pid, signal)
+  }
+
+  onLost(listener: (reason: string) => void): void {
+    void this.#built.ended.then((reason) => {
+      if (!this.#closing) listener(reason)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#portal?.close()
+    if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
+    // The kernel ends everything in a process table with its first process.
+    this.#built.hold()
+    send(this.#built.pid, 'SIGKILL')
+    await this.#built.ended
+    const until = performance.now() + goneMs
+    while (readRow(this.#built.pid) !== undefined && performance.now() < until) await sleep(2)
+    for (const fd of this.#fds.splice(0)) closeSync(fd)
+    this.#built.release()
+    try {
+      await this.#group?.remove()
+    } finally {
+      for (const folder of groupFolders(this.#group)) this.#guarding.forget(folder)
+      this.#guarding.end()
+    }
+  }
+}
+
+const hostNetwork: Degradation = {
+  what: 'network',
+  reason:
+    "Commands use the host's network: its loopback services and the cloud's metadata address are in their reach.",
+}
+
+function pidNamespaceOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`)
+  } catch {
+    return undefined
+  }
+}
+
+function writeFilters(state: string): { user: string; root: string } {
+  const arch = process.arch === 'arm64' ? 'arm64' : 'x64'
+  const user = join(state, 'seccomp')
+  const root = join(state, 'seccomp-root')
+  writeFileSync(user, seccompFilter(arch), { mode: 0o600 })
+  writeFileSync(root, seccompFilter(arch, { root: true }), { mode: 0o600 })
+  return { user, root }
+}

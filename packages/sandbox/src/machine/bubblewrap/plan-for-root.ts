@@ -1,0 +1,62 @@
+import { lchownSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { sandboxUser } from './accounts.ts'
+import { bubblewrapArguments } from './layout.ts'
+import {
+  type BuildOptions,
+  buildFds,
+  layoutOf,
+  machineMounts,
+  type Plan,
+  type Tools,
+  writeAccounts,
+} from './plan.ts'
+import { stage } from './stage.ts'
+import { systemEntries } from './system.ts'
+import { writableSystem } from './writable-system.ts'
+
+export interface RootPlan {
+  /** The first of the sandbox's 65,536 user ids. */
+  readonly uids: number
+  /** Whether the workspace's file system can show root's files as the sandbox's. */
+  readonly mapsOwners: boolean
+}
+
+/** For a host that is root: private user ids, and on request a system of its own that can be changed. */
+export function planForRoot({ program, bubblewrap }: Tools, options: BuildOptions, { uids, mapsOwners }: RootPlan): Plan {
+  const accounts = writeAccounts(options)
+  if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, uids + sandboxUser.uid)
+  const own = mapsOwners ? 'own' : 'bind'
+  const orders = [
+    ...[`uids=${uids}`, `owner=${sandboxUser.uid}`, `go=${buildFds.go}`],
+    ...[`bind=program:${program}`, `${own}=workspace:${options.root}`, `${own}=home:${options.home}`],
+    ...options.binds.map(({ source }, index) => `bind=bind${index}:${source}`),
+  ]
+  const sources = {
+    program: stage('program'),
+    workspace: stage('workspace'),
+    home: stage('home'),
+    binds: options.binds.map((bind, index) => ({ ...bind, source: stage(`bind${index}`) })),
+  }
+  if (options.rootfs === 'writable') {
+    const copies = writableSystem(options.state, accounts, systemEntries(), uids)
+    const mounts = [...copies.mounts, ...machineMounts(options, sources)]
+    const args = bubblewrapArguments(layoutOf(options, copies.system, mounts))
+    return { file: program, args: ['build', ...orders, ...copies.orders, '--', bubblewrap, ...args] }
+  }
+  orders.push(`bind=passwd:${accounts.passwd}`, `bind=group:${accounts.group}`)
+  const staged = { passwd: stage('passwd'), group: stage('group') }
+  const mounts = machineMounts(options, { ...sources, accounts: staged })
+  const args = bubblewrapArguments(layoutOf(options, systemEntries(), mounts))
+  return { file: program, args: ['build', ...orders, '--', bubblewrap, ...args] }
+}
+
+/** Where owners cannot be mapped, they are changed. Nothing runs in the folder yet. */
+function giveAway(path: string, owner: number): void {
+  lchownSync(path, owner, owner)
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const full = join(path, entry.name)
+    if (entry.isDirectory()) giveAway(full, owner)
+    else lchownSync(full, owner, owner)
+  }
+}

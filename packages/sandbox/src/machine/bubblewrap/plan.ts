@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { groupFile, passwdFile, sandboxUser } from './accounts.ts'
+import { bubblewrapArguments, type Mount, type SystemEntry } from './layout.ts'
+import { hostFile, resolverFile, systemEntries } from './system.ts'
+
+/** What a machine is made of. */
+export interface BuildOptions {
+  readonly root: string
+  /** Where HOME is on the host. */
+  readonly home: string
+  /** A folder of the host's alone. */
+  readonly state: string
+  readonly network: 'none' | 'host'
+  readonly rootfs: 'read-only' | 'writable'
+  readonly binds: readonly Mount[]
+}
+
+/** The programs it takes. */
+export interface Tools {
+  /** `vitrine-machine`. */
+  readonly program: string
+  readonly bubblewrap: string
+}
+
+/** A command line that builds a machine and becomes its first process. */
+export interface Plan {
+  readonly file: string
+  readonly args: readonly string[]
+}
+
+/** The descriptors between the host and the machine it builds. */
+export const buildFds = { go: 0, info: 3, ready: 4 } as const
+
+const programInside = '/run/vitrine/machine'
+
+/** HOME inside: the same everywhere, and never below a workspace. */
+export function homeInside(root: string): string {
+  return '/home/sandbox'.startsWith(`${root}/`) ? '/var/home/sandbox' : '/home/sandbox'
+}
+
+/** For a host that is an ordinary user: the sandbox's user is the host's under another name. */
+export function planForUser({ program, bubblewrap }: Tools, options: BuildOptions): Plan {
+  const { passwd, group } = writeAccounts(options)
+  const mounts = machineMounts(options, {
+    program,
+    workspace: options.root,
+    home: options.home,
+    accounts: { passwd, group },
+    binds: options.binds,
+  })
+  const args = bubblewrapArguments({ ...layoutOf(options, systemEntries(), mounts), ownUser: sandboxUser })
+  return { file: bubblewrap, args: ['--block-fd', String(buildFds.go), ...args] }
+}
+
+export function layoutOf(options: BuildOptions, system: readonly SystemEntry[], mounts: readonly Mount[]) {
+  const resolver = options.network === 'host' ? resolverFile() : undefined
+  return {
+    system,
+    mounts:
+      resolver === undefined ? mounts : [...mounts, { source: resolver, target: resolver, writable: false }],
+    network: options.network,
+    changeable: options.rootfs === 'writable',
+    infoFd: buildFds.info,
+    init: [programInside, 'init', String(buildFds.ready)],
+  }
+}
+
+export interface MountSources {
+  readonly program: string
+  readonly workspace: string
+  readonly home: string
+  readonly accounts?: { readonly passwd: string; readonly group: string }
+  readonly binds: readonly Mount[]
+}
+
+export function machineMounts(options: BuildOptions, sources: MountSources): Mount[] {
+  const { program, workspace, home, accounts, binds } = sources
+  return [
+    { source: program, target: programInside, writable: false },
+    ...(accounts === undefined
+      ? []
+      : [
+          { source: accounts.passwd, target: '/etc/passwd', writable: false },
+          { source: accounts.group, target: '/etc/group', writable: false },
+        ]),
+    { source: workspace, target: options.root, writable: true },
+    { source: home, target: homeInside(options.root), writable: true },
+    ...binds,
+  ]
+}
+
+export function writeAccounts({ state, root }: BuildOptions): { passwd: string; group: string } {
+  mkdirSync(state, { recursive: true, mode: 0o700 })
+  const passwd = join(state, 'passwd')
+  const group = join(state, 'group')
+  writeFileSync(passwd, passwdFile(hostFile('/etc/passwd'), homeInside(root)), { mode: 0o644 })
+  writeFileSync(group, groupFile(hostFile('/etc/group')), { mode: 0o644 })
+  return { passwd, group }
+}

@@ -1,0 +1,77 @@
+import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { shadowFile } from './accounts.ts'
+import type { Mount, SystemEntry } from './layout.ts'
+import { stage } from './stage.ts'
+import { hostFile, privateFiles } from './system.ts'
+
+/** What a package manager keeps outside the system's own folders. */
+const records = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
+const emptyFolders = ['tmp', 'lib', 'cache', 'log', 'spool', 'mail', 'lib/dpkg', 'lib/apt', 'cache/debconf', 'lib/rpm']
+const shadowGroup = 42
+
+export interface WritableSystem {
+  /** For `vitrine-machine build`. */
+  readonly orders: readonly string[]
+  readonly system: readonly SystemEntry[]
+  readonly mounts: readonly Mount[]
+}
+
+/** Copies of the system's folders that keep their changes beside them. They begin anew with each start. */
+export function writableSystem(
+  state: string,
+  accounts: { readonly passwd: string; readonly group: string },
+  system: readonly SystemEntry[],
+  uids: number,
+): WritableSystem {
+  const changes = join(state, 'system')
+  rmSync(changes, { recursive: true, force: true })
+  const orders: string[] = []
+  const copy = (path: string) => {
+    const name = path.slice(1).replaceAll('/', '-')
+    const folder = join(changes, name)
+    for (const part of ['upper', 'work']) makeFolder(join(folder, part), uids)
+    orders.push(`overlay=${name}:${path}:${folder}`)
+    return stage(name)
+  }
+  const copied = system.map((entry) => (entry.link === undefined ? { ...entry, copy: copy(entry.path) } : entry))
+  const etc = join(changes, 'etc', 'upper')
+  writeOwned(join(etc, 'passwd'), hostFile(accounts.passwd), uids, 0o644)
+  writeOwned(join(etc, 'group'), hostFile(accounts.group), uids, 0o644)
+  for (const name of ['shadow', 'gshadow']) {
+    writeOwned(join(etc, name), name === 'shadow' ? shadowFile(hostFile(accounts.passwd)) : '', uids, 0o640)
+    chownSync(join(etc, name), uids, uids + shadowGroup)
+  }
+  const variable = join(changes, 'var')
+  for (const folder of ['', ...emptyFolders]) makeFolder(join(variable, folder), uids)
+  chmodSync(join(variable, 'tmp'), 0o1777)
+  orders.push(`bind=var:${variable}`)
+  const mounts: Mount[] = [{ source: stage('var'), target: '/var', writable: true }]
+  for (const path of records.filter((one) => hostFolder(one)))
+    mounts.push({ source: copy(path), target: path, writable: true })
+  const hidden = join(state, 'hidden')
+  const secrets = privateFiles('/etc').filter((path) => path !== '/etc/shadow' && path !== '/etc/gshadow')
+  writeFileSync(hidden, secrets.map((path) => `${path.slice(1)}\0`).join(''), { mode: 0o600 })
+  orders.push(`hide=${hidden}`)
+  return { orders, system: copied, mounts }
+}
+
+function hostFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function makeFolder(path: string, owner: number): void {
+  mkdirSync(path, { recursive: true })
+  chmodSync(path, 0o755)
+  chownSync(path, owner, owner)
+}
+
+function writeOwned(path: string, content: string, owner: number, mode: number): void {
+  writeFileSync(path, content)
+  chmodSync(path, mode)
+  chownSync(path, owner, owner)
+}

@@ -1,0 +1,41 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { constants as os } from 'node:os'
+import { join, resolve } from 'node:path'
+import { launchError } from './launch-errors.ts'
+import type { Launch } from './machine.ts'
+
+/** Finds the file that would run, so that "not found" and "not executable" are told apart before anything starts. */
+export function findProgram(launch: Launch): string {
+  const name = launch.argv[0] ?? ''
+  const { ENOENT, EACCES } = os.errno
+  let errno = ENOENT
+  for (const file of candidates(name, launch)) {
+    const seen = look(file)
+    if (seen === 'executable') return file
+    if (seen === 'other') errno = EACCES
+  }
+  throw launchError('exec', errno, name, launch)
+}
+
+export function checkWorkingDirectory(launch: Launch): void {
+  const found = statSync(launch.cwd, { throwIfNoEntry: false })
+  if (!found?.isDirectory()) throw launchError('cwd', os.errno.ENOENT, launch.cwd, launch)
+}
+
+function candidates(name: string, { cwd, env }: Launch): string[] {
+  if (name.includes('/')) return [resolve(cwd, name)]
+  if (name === '') return []
+  return (env.PATH ?? '').split(':').map((folder) => join(resolve(cwd, folder), name))
+}
+
+function look(file: string): 'executable' | 'other' | 'missing' {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return 'missing'
+  if (!found.isFile()) return 'other'
+  try {
+    accessSync(file, constants.X_OK)
+    return 'executable'
+  } catch {
+    return 'other'
+  }
+}

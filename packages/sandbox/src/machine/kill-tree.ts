@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { VitrineError } from '@vitrine/protocol'
+import { type ProcessRow, readProcessTable } from './process-table.ts'
+
+const waitMs = 3_000
+const maxRounds = 50
+
+/** Sends a signal; a process that is gone already is fine. */
+export function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Kills every process that `members` finds. They are stopped first, until none is found that was not, so that a
+ * parent cannot start another while its children are being killed.
+ */
+export async function killMembers(
+  members: (table: ReadonlyMap<number, ProcessRow>) => Iterable<number>,
+): Promise<void> {
+  const stopped = new Set<number>()
+  const living = () => {
+    const table = readProcessTable()
+    return [...members(table)].filter((pid) => table.get(pid)?.ended === false)
+  }
+  for (let round = 0; round < maxRounds; round++) {
+    const fresh = living().filter((pid) => !stopped.has(pid))
+    if (fresh.length === 0) break
+    for (const pid of fresh) {
+      send(pid, 'SIGSTOP')
+      stopped.add(pid)
+    }
+  }
+  for (const until = performance.now() + waitMs; ; ) {
+    const left = living()
+    if (left.length === 0) return
+    for (const pid of left) send(pid, 'SIGKILL')
+    if (performance.now() > until) {
+      throw new VitrineError('internal', `Processes ${left.join(', ')} are still there ${waitMs} ms after SIGKILL.`)
+    }
+    await sleep(2)
+  }
+}

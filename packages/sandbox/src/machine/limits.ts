@@ -1,0 +1,45 @@
+import { dirname } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import type { CgroupAccess } from '../cgroups/access.ts'
+import type { Cgroup } from '../cgroups/cgroup.ts'
+import { createCgroup } from '../cgroups/create.ts'
+import type { CgroupLimits } from '../cgroups/limits.ts'
+import type { Degradation } from './machine.ts'
+
+const kinds = [
+  ['memoryBytes', 'memory'],
+  ['cpus', 'cpu'],
+  ['pids', 'pids'],
+] as const
+
+/** The group of a sandbox's processes with those of the wished limits that can be had, and what cannot. */
+export async function limitedGroup(
+  access: CgroupAccess,
+  name: string,
+  limits: CgroupLimits,
+): Promise<{ readonly group?: Cgroup; readonly degraded: readonly Degradation[] }> {
+  const granted: { -readonly [K in keyof CgroupLimits]: CgroupLimits[K] } = {}
+  const degraded: Degradation[] = []
+  for (const [key, kind] of kinds) {
+    const wish = limits[key]
+    if (wish === undefined) continue
+    if (access[kind]) granted[key] = wish
+    else degraded.push({ what: `limits.${key}`, reason: access.reasons[kind] ?? 'no cgroup allows it' })
+  }
+  if (!access.kill) return { degraded }
+  try {
+    return { group: await createCgroup(access, name, granted), degraded }
+  } catch (error) {
+    if (Object.keys(granted).length > 0) throw error
+    const reason = error instanceof VitrineError ? error.message : String(error)
+    return { degraded: [...degraded, { what: 'cgroup', reason }] }
+  }
+}
+
+export function limitKinds(access: CgroupAccess): ('memory' | 'cpu' | 'pids')[] {
+  return kinds.map(([, kind]) => kind).filter((kind) => access[kind])
+}
+
+export function groupFolders(group: Cgroup | undefined): string[] {
+  return (group?.paths ?? []).map((path) => dirname(path))
+}

@@ -1,0 +1,78 @@
+import type { Capabilities } from '@vitrine/protocol'
+import type { Server, Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+
+/** One program to start, with nothing left to decide. */
+export interface Launch {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly user?: string | undefined
+  readonly tty?: { readonly cols: number; readonly rows: number } | undefined
+}
+
+/** How the operating system says a program ended. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A program that runs. */
+export interface Launched {
+  readonly pid: number
+  readonly ended: Promise<Ending>
+  readonly pipes?: { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable }
+  readonly terminal?: LaunchedTerminal
+  /** To the program itself, or to everything it started as well. */
+  signal(name: NodeJS.Signals, reach: 'program' | 'tree'): void
+  /** Everything it started, `setsid` escapees included. Settles when nothing of it is left. */
+  killTree(): Promise<void>
+}
+
+export interface LaunchedTerminal {
+  onData(listener: (bytes: Buffer) => void): void
+  write(data: string | Uint8Array): void
+  resize(cols: number, rows: number): Promise<void>
+  pause(): void
+  resume(): void
+  close(): void
+  /** Nothing more will come. */
+  readonly closed: Promise<void>
+}
+
+/** Something asked for, or expected, that is not to be had here. */
+export interface Degradation {
+  readonly what: string
+  readonly reason: string
+}
+
+/** What a sandbox's commands run in: one /tmp, one loopback, one process table, one HOME. */
+export interface Machine {
+  readonly capabilities: Capabilities
+  readonly degraded: readonly Degradation[]
+  /** The workspace and HOME, as processes see them. */
+  readonly root: string
+  readonly home: string
+  /** Where a command may start: the workspace, HOME and /tmp. */
+  readonly places: readonly string[]
+  /** Variables that every command gets. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Rejects with a coded error when the program could not be started. */
+  launch(launch: Launch): Promise<Launched>
+  /** The processes inside, as the host numbers them. */
+  pids(): Promise<readonly number[]>
+  /** Where the kernel lists the sockets of the network inside. */
+  readonly netFolder: string
+  /** True when a port inside is a port of the host. */
+  readonly sharesLoopback: boolean
+  /** A connection to a port inside. */
+  connect(port: number): Promise<Socket>
+  /** A server on the sandbox's own loopback. */
+  listen(port: number): Promise<Server>
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /** Called once when the machine is gone without having been asked to go. */
+  onLost(listener: (reason: string) => void): void
+  /** Ends every process inside. */
+  close(): Promise<void>
+}

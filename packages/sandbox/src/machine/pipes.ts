@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { Readable, Writable } from 'node:stream'
+import { VitrineError } from '@vitrine/protocol'
+import { launchError } from './launch-errors.ts'
+import type { Ending, Launch } from './machine.ts'
+
+/** A file to execute, with what the operating system must know about it. */
+export interface Program {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd?: string
+  readonly env: Readonly<Record<string, string>>
+  readonly ids?: { readonly uid: number; readonly gid: number } | undefined
+}
+
+interface StartedPipes {
+  readonly pid: number
+  readonly pipes: { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable }
+  readonly ended: Promise<Ending>
+  /** What the program says about its start on descriptor 4, where it was asked to. */
+  readonly report: Readable | undefined
+}
+
+/** Starts a program in a session of its own, with three pipes. */
+export async function startWithPipes(program: Program, launch: Launch, { reports }: { reports: boolean }): Promise<StartedPipes> {
+  const { file, args, cwd, env, ids } = program
+  const child = spawn(file, args, {
+    ...(cwd !== undefined && { cwd }),
+    ...ids,
+    env,
+    detached: true,
+    stdio: reports ? ['pipe', 'pipe', 'pipe', 'ignore', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+  })
+  const { pid, ended } = await begun(child, launch)
+  const [stdin, stdout, stderr, , report] = child.stdio
+  if (!stdin || !stdout || !stderr) throw new VitrineError('internal', 'A process was started without its pipes.')
+  // A program may end before it has read its input; that is no error of ours.
+  stdin.on('error', () => undefined)
+  return { pid, ended, pipes: { stdin, stdout, stderr }, report: report instanceof Readable ? report : undefined }
+}
+
+/** The process id, or why there is none. */
+export function begun(child: ChildProcess, launch: Launch): Promise<{ pid: number; ended: Promise<Ending> }> {
+  const ended = new Promise<Ending>((settle) => {
+    child.once('exit', (code, signal) => settle({ code, signal }))
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      reject(launchError('exec', errnoOf(error), error.message, launch))
+    })
+    if (child.pid !== undefined) resolve({ pid: child.pid, ended })
+  })
+}
+
+/** Node says the name; the kernel's number is what everything else here speaks. */
+function errnoOf({ code, errno }: NodeJS.ErrnoException): number {
+  const known = new Map<string, number>(Object.entries(constants.errno))
+  return known.get(code ?? '') ?? Math.abs(errno ?? 0)
+}

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** One row of the kernel's process table. */
+export interface ProcessRow {
+  readonly pid: number
+  readonly parent: number
+  readonly session: number
+  readonly startedAt: number
+  readonly ended: boolean
+}
+
+/** All processes that can be seen. Read at once: a table that is read in turns has holes. */
+export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
+  const table = new Map<number, ProcessRow>()
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) continue
+    const row = readRow(pid)
+    if (row !== undefined) table.set(pid, row)
+  }
+  return table
+}
+
+export function readRow(pid: number): ProcessRow | undefined {
+  try {
+    return parseRow(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return undefined
+  }
+}
+
+/** `stat` of one process. The name may hold anything, so the fields are counted from its last parenthesis. */
+export function parseRow(stat: string): ProcessRow | undefined {
+  const pid = Number.parseInt(stat, 10)
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state, parent, , session] = fields
+  const startedAt = fields[19]
+  if (!Number.isInteger(pid) || state === undefined || startedAt === undefined) return undefined
+  return {
+    pid,
+    parent: Number(parent),
+    session: Number(session),
+    startedAt: Number(startedAt),
+    ended: state === 'Z' || state === 'X',
+  }
+}
+
+/** Everything below these processes, themselves not included. */
+export function descendantsOf(roots: Iterable<number>, table: ReadonlyMap<number, ProcessRow>): Set<number> {
+  const children = Map.groupBy(table.values(), ({ parent }) => parent)
+  const found = new Set<number>()
+  const queue = [...roots]
+  for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
+    for (const child of children.get(pid) ?? []) {
+      if (found.has(child.pid)) continue
+      found.add(child.pid)
+      queue.push(child.pid)
+    }
+  }
+  return found
+}
+
+/** Whether a process was started with this variable; false where it may not be looked at. */
+export function carriesMarker(pid: number, marker: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(marker)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { constants, openSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { ReadStream } from 'node:tty'
+import { VitrineError } from '@vitrine/protocol'
+import type { Ending, Launch, LaunchedTerminal } from './machine.ts'
+import { begun, type Program } from './pipes.ts'
+
+/** Where a program that takes the other end finds it: the first descriptor after the three streams. */
+const hostEnd = 3
+
+interface StartedTerminal {
+  readonly pid: number
+  readonly terminal: LaunchedTerminal
+  readonly ended: Promise<Ending>
+  readonly report: Readable | undefined
+}
+
+/** Starts `vitrine-machine` with a new terminal. `multiplexer` is the `ptmx` that makes it. */
+export async function startWithTerminal(
+  { file, args, env }: Program,
+  multiplexer: string,
+  launch: Launch,
+): Promise<StartedTerminal> {
+  const master = openMultiplexer(multiplexer)
+  const screen = new ReadStream(master)
+  // The kernel says EIO when the last program has closed the terminal: that is its end, not an error.
+  screen.on('error', () => screen.destroy())
+  const child = spawn(file, args, {
+    env,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', master, 'pipe'],
+  })
+  try {
+    const { pid, ended } = await begun(child, launch)
+    const report = child.stdio[4]
+    return { pid, ended, terminal: onScreen(screen, file, master), report: report instanceof Readable ? report : undefined }
+  } catch (error) {
+    screen.destroy()
+    throw error
+  }
+}
+
+function onScreen(screen: ReadStream, file: string, master: number): LaunchedTerminal {
+  return {
+    onData: (listener) => void screen.on('data', listener),
+    write: (data) => void screen.write(data),
+    resize: (cols, rows) => resize(file, master, cols, rows),
+    pause: () => void screen.pause(),
+    resume: () => void screen.resume(),
+    close: () => void screen.destroy(),
+    closed: new Promise((settle) => screen.once('close', settle)),
+  }
+}
+
+function openMultiplexer(path: string): number {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_NOCTTY)
+  } catch (error) {
+    const message = `No terminal to be had: ${error instanceof Error ? error.message : String(error)}.`
+    throw new VitrineError('terminal_unavailable', message, { cause: error })
+  }
+}
+
+/** Node cannot tell a terminal its size; the small program can. */
+function resize(file: string, master: number, cols: number, rows: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, ['resize', String(hostEnd), String(cols), String(rows)], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', master],
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => {
+      if (code === 0) resolve()
+      else reject(new VitrineError('process_exited', 'The terminal is closed.'))
+    })
+  })
+}

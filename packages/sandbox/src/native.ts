@@ -1,0 +1,17 @@
+import { accessSync, constants } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const prebuilt: ReadonlySet<string> = new Set(['linux-x64', 'linux-arm64'])
+
+/** Where `vitrine-machine` is for this platform; absent where there is none. */
+export function machineProgram(): string | undefined {
+  const platform = `${process.platform}-${process.arch}`
+  if (!prebuilt.has(platform)) return undefined
+  const path = fileURLToPath(new URL(`../native/vitrine-machine-${platform}`, import.meta.url))
+  try {
+    accessSync(path, constants.X_OK)
+    return path
+  } catch {
+    return undefined
+  }
+}

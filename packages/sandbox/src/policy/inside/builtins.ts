@@ -1,0 +1,74 @@
+import type { SimpleCommand } from '../shell/script.ts'
+import { knownText, shownText, type Word } from '../shell/word.ts'
+import { changesWhatRuns } from '../variables.ts'
+import { type Inside, nothingInside } from './inside.ts'
+
+const always = new Map([
+  ['.', 'it runs a script whose content is not known'],
+  ['source', 'it runs a script whose content is not known'],
+  ['[[', 'it may calculate, which may run commands'],
+  ['let', 'it calculates, which may run commands'],
+  ['declare', 'it may calculate, which may run commands'],
+  ['typeset', 'it may calculate, which may run commands'],
+  ['alias', 'it changes what a name runs'],
+  ['hash', 'it changes what a name runs'],
+  ['enable', 'it changes what a name runs'],
+  ['autoload', 'it changes what a name runs'],
+  ['shopt', 'it changes how the shell reads what follows'],
+  ['bind', 'it sets a command to run later'],
+  ['complete', 'it sets a command to run later'],
+  ['compgen', 'it may run a command'],
+  ['fc', 'it runs earlier commands again'],
+])
+
+const setsVariables = new Set([
+  'export',
+  'readonly',
+  'local',
+  'read',
+  'unset',
+  'getopts',
+  'mapfile',
+  'readarray',
+  'wait',
+])
+
+/** What a shell's own command does to those after it; undefined if it is none of these. */
+export function insideBuiltin(program: string, { words }: SimpleCommand): Inside | undefined {
+  const args = words.slice(1)
+  const reason = always.get(program)
+  if (reason !== undefined) return { ...nothingInside, doubts: [reason] }
+  if (program === 'eval') return script('it runs a text as a command', args)
+  if (program === 'trap') return script('it sets a command to run later', args.slice(0, 1))
+  if (program === 'set')
+    return doubtIf(!args.every(isHarmlessSetting), 'it changes how the shell reads what follows')
+  if (program === 'printf' || program === 'test' || program === '[') {
+    return doubtIf(
+      args.some((word) => shownText(word).startsWith('-v')),
+      'it may calculate, which may run commands',
+    )
+  }
+  if (!setsVariables.has(program)) return undefined
+  return doubtIf(!args.every(isHarmlessName), 'it may set a variable that changes what runs')
+}
+
+function doubtIf(doubted: boolean, reason: string): Inside {
+  return doubted ? { ...nothingInside, doubts: [reason] } : nothingInside
+}
+
+function script(doubt: string, words: readonly Word[]): Inside {
+  const text = words.map((word) => knownText(word) ?? shownText(word)).join(' ')
+  return { ...nothingInside, doubts: [doubt], scripts: [{ text, dialect: 'posix' }] }
+}
+
+function isHarmlessSetting(word: Word): boolean {
+  return /^([-+][efux]*o?|pipefail|errexit|nounset|xtrace|noglob)$/.test(knownText(word) ?? '?')
+}
+
+function isHarmlessName(word: Word): boolean {
+  const text = shownText(word)
+  if (knownText(word) !== undefined && /^(-[A-Za-z]+|[0-9.]+|%.*|:?[A-Za-z]*:?)$/.test(text))
+    return !changesWhatRuns(text)
+  const [, name] = /^([A-Za-z_]\w*)(=|$)/s.exec(text) ?? []
+  return name !== undefined && !changesWhatRuns(name)
+}

@@ -1,0 +1,42 @@
+import type { SimpleCommand } from '../shell/script.ts'
+import { knownText, type Word } from '../shell/word.ts'
+import { type Inside, nothingInside } from './inside.ts'
+
+/** awk and sed run commands and write files if their program says so; undefined for others. */
+export function insideEditingProgram(program: string, { words }: SimpleCommand): Inside | undefined {
+  const args = words.slice(1)
+  if (/^[gmn]?awk$/.test(program)) return doubtUnless(args.every(isHarmlessAwk))
+  if (/^g?sed$/.test(program)) return doubtUnless(isHarmlessSed(args))
+  return undefined
+}
+
+function doubtUnless(harmless: boolean): Inside {
+  return harmless
+    ? nothingInside
+    : { ...nothingInside, doubts: ['its program may run commands or write files'] }
+}
+
+function isHarmlessAwk(word: Word): boolean {
+  const text = knownText(word)
+  return text !== undefined && !/system|getline|[|>@]|^-[fiElD]|^--/.test(text)
+}
+
+/** Only the common forms: `1,20p` and `s/a/b/g`, alone or each behind its own `-e`. */
+function isHarmlessSed(args: readonly Word[]): boolean {
+  const texts = args.map((word) => knownText(word))
+  const flags = texts.filter((text) => text?.startsWith('-'))
+  if (!flags.every((flag) => /^-([nErsuz]+|[nEr]*e|i[.\w]*|-quiet|-silent|-in-place)$/.test(flag ?? '')))
+    return false
+  const expressions = texts.filter((_, index) => /^-[nEr]*e$/.test(texts[index - 1] ?? ''))
+  const scripts =
+    expressions.length > 0 ? expressions : texts.filter((text) => !text?.startsWith('-')).slice(0, 1)
+  return scripts.every((script) => script !== undefined && isHarmlessScript(script))
+}
+
+function isHarmlessScript(script: string): boolean {
+  if (/^([0-9]+|\$)?(,([0-9]+|\$))?[pdq=]$/.test(script)) return true
+  const [, separator, rest] = /^s([/|#,:@!])([^\n]*)$/.exec(script) ?? []
+  if (separator === undefined || rest === undefined || rest.includes('\\')) return false
+  const [, , options, ...more] = rest.split(separator)
+  return more.length === 0 && options !== undefined && /^[gpI0-9]*$/.test(options)
+}

@@ -1,0 +1,23 @@
+import type { SimpleCommand } from '../shell/script.ts'
+import { knownText } from '../shell/word.ts'
+import { type Inside, nothingInside, within } from './inside.ts'
+
+const runs = new Set(['-exec', '-execdir', '-ok', '-okdir'])
+const changes = new Set(['-delete', '-fprint', '-fprint0', '-fprintf', '-fls'])
+
+export function insideFind(command: SimpleCommand): Inside {
+  const texts = command.words.map((word) => knownText(word))
+  const doubts = new Set<string>()
+  const commands: SimpleCommand[] = []
+  for (let at = 1; at < texts.length; at += 1) {
+    const text = texts[at] ?? ''
+    if (changes.has(text)) doubts.add('it changes files that it finds')
+    if (!runs.has(text)) continue
+    doubts.add('it runs a command on files that are not known')
+    const end = texts.findIndex((word, index) => index > at && (word === ';' || word === '+'))
+    const words = command.words.slice(at + 1, end < 0 ? undefined : end)
+    if (words.length > 0) commands.push(within(command, words))
+    at += words.length
+  }
+  return { ...nothingInside, doubts: [...doubts], commands }
+}

@@ -1,0 +1,77 @@
+import type { Assignment, SimpleCommand } from '../shell/script.ts'
+import { type HolePiece, knownText, mayBecomeFlag, type Word } from '../shell/word.ts'
+import { guessesOf, type Inside, nothingInside, within } from './inside.ts'
+import type { Wrapper } from './wrapper-table.ts'
+
+const fed: HolePiece = { kind: 'hole', cause: 'substitution', shown: '…', yields: 'fields' }
+
+/** What a wrapper runs, found by its own flags; a flag that is not known leaves guesses. */
+export function insideWrapper(wrapper: Wrapper, command: SimpleCommand): Inside {
+  const { words } = command
+  const feeds = wrapper.effect === 'feeds' ? ['the arguments it adds to a command are not known'] : []
+  const start = passFlags(wrapper, words)
+  if (start === 'idle') return nothingInside
+  let at = start === undefined ? words.length : start + wrapper.operands
+  const skipped = start === undefined ? [] : words.slice(start, at)
+  if (start === undefined || skipped.some(mayBecomeFlag)) {
+    const doubts = [...feeds, 'its flags leave open which command it runs']
+    return { ...nothingInside, doubts, guesses: guessesOf(words) }
+  }
+  const assignments: Assignment[] = []
+  for (let word = words[at]; wrapper.assigns && word; word = words[at]) {
+    const assignment = assignmentOf(word)
+    if (!assignment) break
+    assignments.push(assignment)
+    at += 1
+  }
+  const rest = words.slice(at)
+  if (rest.length === 0) return { ...nothingInside, doubts: feeds }
+  const all = wrapper.effect === 'feeds' ? [...rest, { pieces: [fed] }] : rest
+  return {
+    ...nothingInside,
+    doubts: feeds,
+    commands: [within(command, all, assignments)],
+    transparent: wrapper.effect === 'only-runs',
+  }
+}
+
+/** The place of the first word that is no flag; undefined where it is not certain. */
+function passFlags(wrapper: Wrapper, words: readonly Word[]): number | 'idle' | undefined {
+  let at = 1
+  for (let word = words[at]; word; word = words[at]) {
+    const text = knownText(word)
+    if (text === undefined) return mayBecomeFlag(word) ? undefined : at
+    if (text === '--') return at + 1
+    if (text === '-' || !text.startsWith('-')) return text === '-' && wrapper.assigns ? at + 1 : at
+    const taken = text.startsWith('--') ? longTakes(wrapper, text) : lettersTake(wrapper, text)
+    if (taken === 'idle' || taken === undefined) return taken
+    at += taken
+  }
+  return at
+}
+
+function longTakes({ longFlags, longValues }: Wrapper, text: string): number | undefined {
+  const equals = text.indexOf('=')
+  if (equals >= 0) return longValues.includes(text.slice(0, equals)) ? 1 : undefined
+  if (longFlags.includes(text)) return 1
+  return longValues.includes(text) ? 2 : undefined
+}
+
+function lettersTake({ flags, values, idle }: Wrapper, text: string): number | 'idle' | undefined {
+  const letters = [...text.slice(1)]
+  for (const [index, letter] of letters.entries()) {
+    if (idle.includes(letter)) return 'idle'
+    if (values.includes(letter)) return index === letters.length - 1 ? 2 : 1
+    if (!flags.includes(letter)) return undefined
+  }
+  return 1
+}
+
+function assignmentOf(word: Word): Assignment | undefined {
+  const [first, ...rest] = word.pieces
+  if (first?.kind !== 'text') return undefined
+  const equals = first.text.indexOf('=')
+  if (equals <= 0) return undefined
+  const value = { pieces: [{ ...first, text: first.text.slice(equals + 1) }, ...rest] }
+  return { name: first.text.slice(0, equals), value }
+}

@@ -1,0 +1,126 @@
+import type { Command } from '@vitrine/protocol'
+import type { CommandPolicy } from './command-policy.ts'
+import { type Inside, within } from './inside/inside.ts'
+import { lookInside } from './inside/look-inside.ts'
+import { type JudgedPart, judgeCommand } from './judge-command.ts'
+import { matchBroadly } from './rules/match-broadly.ts'
+import { isTooLong, maxCommandBytes, parseShell } from './shell/parse.ts'
+import { maxDepth } from './shell/reading.ts'
+import type { Script, SimpleCommand } from './shell/script.ts'
+import { literal } from './shell/word.ts'
+import { textReader } from './shell-prefix.ts'
+import { argvOf, showCommand, showWords } from './show.ts'
+import { stricter, type Verdict } from './verdict.ts'
+
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly parts: readonly JudgedPart[]
+  /** A sentence for a person: the part that decided, or what could not be read. */
+  readonly reason: string
+}
+
+interface Findings {
+  readonly parts: JudgedPart[]
+  readonly doubts: string[]
+}
+
+/**
+ * Whether a command may run, by every command that is visible in it. It never throws, and is `ask` wherever
+ * it cannot be certain.
+ *
+ * @example judge(commandPolicy({ deny: ['rm -rf *'] }), 'cd / && rm -fr x').verdict // 'deny'
+ */
+export function judge(
+  policy: CommandPolicy,
+  command: Command,
+  shell?: string | readonly string[],
+): Judgement {
+  const found: Findings = { parts: [], doubts: [] }
+  if (typeof command === 'string') judgeText(policy, command, found, shell)
+  else judgeArgv(policy, command, found)
+  return summary(found)
+}
+
+function judgeText(
+  policy: CommandPolicy,
+  text: string,
+  found: Findings,
+  shell?: string | readonly string[],
+): void {
+  const reader = textReader(shell)
+  if (reader.kind !== 'certain') found.doubts.push(reader.reason)
+  if (reader.kind !== 'unreadable') judgeScript(policy, parseShell(text, reader.dialect), found, 0)
+}
+
+/** An array that is a shell with a text is judged as that text: it is how a caller chooses its shell. */
+function judgeArgv(policy: CommandPolicy, argv: readonly string[], found: Findings): void {
+  const [program = ''] = argv
+  const last = argv.at(-1)
+  if (program === '') found.doubts.push('it names no program')
+  else if (argv.some((word) => word.includes('\0'))) found.doubts.push('it holds a NUL character')
+  else if (isTooLong(argv.join(' '))) found.doubts.push(`it is longer than ${maxCommandBytes} bytes`)
+  else {
+    const command: SimpleCommand = { words: argv.map(literal), assignments: [], redirections: [], sure: true }
+    const reader = textReader(argv.slice(0, -1))
+    if (reader.kind !== 'certain' || last === undefined) {
+      judgeWhole(policy, command, found, 0)
+      return
+    }
+    const shell = judgeCommand(policy, command, { ...lookInside(command), doubts: [], transparent: true })
+    if (shell) found.parts.push(shell)
+    judgeScript(policy, parseShell(last, reader.dialect), found, 0)
+  }
+}
+
+function judgeScript(policy: CommandPolicy, script: Script, found: Findings, depth: number): void {
+  found.doubts.push(...script.doubts)
+  for (const command of script.commands) judgeWhole(policy, command, found, depth)
+}
+
+/** The command for itself and everything it runs. */
+function judgeWhole(policy: CommandPolicy, command: SimpleCommand, found: Findings, depth: number): void {
+  if (depth > maxDepth) {
+    found.doubts.push(`it is nested more than ${maxDepth} deep`)
+    return
+  }
+  const inside = lookInside(command)
+  const self = judgeCommand(policy, command, inside)
+  if (self) found.parts.push(self)
+  for (const inner of inside.commands) judgeWhole(policy, inner, found, depth + 1)
+  for (const { text, dialect } of inside.scripts)
+    judgeScript(policy, parseShell(text, dialect), found, depth + 1)
+  judgeGuesses(policy, command, inside, found)
+}
+
+/** A guess can only make it worse: it is heard if a rule denies it. */
+function judgeGuesses(
+  policy: CommandPolicy,
+  command: SimpleCommand,
+  { guesses }: Inside,
+  found: Findings,
+): void {
+  for (const words of guesses) {
+    const guess = within(command, words)
+    const rule = policy.deny.find((candidate) => matchBroadly(candidate, guess) === 'yes')
+    if (!rule) continue
+    const reason = `"${showCommand(command)}" may run "${showWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
+    found.parts.push({ argv: argvOf(guess), verdict: 'deny', rule: rule.text, reason })
+  }
+}
+
+function summary({ parts, doubts }: Findings): Judgement {
+  const verdict = parts.reduce<Verdict>(
+    (worst, part) => stricter(worst, part.verdict),
+    doubts.length > 0 ? 'ask' : 'allow',
+  )
+  const deciding =
+    verdict === 'allow' && parts.length > 1 ? undefined : parts.find((part) => part.verdict === verdict)
+  if (deciding) return { verdict, parts, reason: deciding.reason }
+  if (doubts.length > 0)
+    return {
+      verdict,
+      parts,
+      reason: `The command cannot be judged with certainty: ${[...new Set(doubts)].join('; ')}.`,
+    }
+  return { verdict, parts, reason: parts.length > 0 ? 'Every part of it is allowed.' : 'It runs nothing.' }
+}

@@ -1,0 +1,125 @@
+import { VitrineError } from '@vitrine/protocol'
+import { parseShell } from '../shell/parse.ts'
+import type { Word } from '../shell/word.ts'
+import { bundledLetters, isFlag, letterOf } from './flags.ts'
+import { baseName, isAnything, type Pattern } from './pattern.ts'
+
+/**
+ * A command with wildcards: `'git push *'`, or `['git', 'push', '*']`. A text is quoted as in a shell and may
+ * name files it writes to: `'pnpm * > logs/*'`.
+ */
+export type Rule = string | readonly string[]
+
+/** What a rule asks of a command's flags: letters in any bundle, a long name, or one flag as it is written. */
+export type FlagDemand =
+  | { readonly kind: 'letters'; readonly letters: readonly string[] }
+  | { readonly kind: 'long'; readonly name: string }
+  | { readonly kind: 'written'; readonly pattern: Pattern }
+
+export interface CompiledRule {
+  /** As it was given. */
+  readonly text: string
+  readonly program: Pattern
+  /** Named with a slash, the program is only the one at that path. */
+  readonly byPath: boolean
+  readonly args: readonly Pattern[]
+  readonly flags: readonly FlagDemand[]
+  readonly operands: readonly Pattern[]
+  readonly writes: readonly Pattern[]
+}
+
+export function compileRule(rule: Rule, place: string): CompiledRule {
+  const { words, writes } =
+    typeof rule === 'string' ? readRule(rule, place) : { words: splitArgv(rule, place), writes: [] }
+  const [program, ...args] = words
+  if (!program || program.join('*') === '') throw invalid(place, 'a program first', rule)
+  if (isFlag(program[0] ?? '')) throw invalid(place, 'a program before its flags', rule)
+  const name = program.length === 1 ? baseName(program[0] ?? '').toLowerCase() : ''
+  const end = args.findIndex((arg) => arg.length === 1 && arg[0] === '--')
+  const isDemand = (arg: Pattern, index: number) => isFlag(arg.join('*')) && (end < 0 || index < end)
+  return Object.freeze({
+    text: typeof rule === 'string' ? rule : rule.join(' '),
+    program,
+    byPath: program.join('').includes('/'),
+    args: Object.freeze(args),
+    flags: Object.freeze(args.filter(isDemand).map((arg) => flagDemand(name, arg))),
+    operands: Object.freeze(args.filter((arg, index) => index !== end && !isDemand(arg, index))),
+    writes: Object.freeze(writes),
+  })
+}
+
+function flagDemand(program: string, pattern: Pattern): FlagDemand {
+  const [flag = ''] = pattern
+  if (pattern.length > 1) return { kind: 'written', pattern }
+  const letter = flag.startsWith('--') ? letterOf(program, flag) : undefined
+  if (letter !== undefined && !flag.includes('=')) return { kind: 'letters', letters: [letter] }
+  if (flag.startsWith('--'))
+    return flag.includes('=') ? { kind: 'written', pattern } : { kind: 'long', name: flag }
+  const letters = bundledLetters(program, flag)
+  return letters ? { kind: 'letters', letters } : { kind: 'written', pattern }
+}
+
+function readRule(rule: string, place: string): { words: Pattern[]; writes: Pattern[] } {
+  const { commands, doubts } = parseShell(rule, 'bash')
+  const [command, ...more] = commands
+  if (!command || command.words.length === 0) throw invalid(place, 'a command such as "git push *"', rule)
+  if (doubts.length > 0)
+    throw invalid(place, 'a command that can be read with certainty', rule, doubts.join('; '))
+  if (more.length > 0) {
+    throw invalid(
+      place,
+      'one command',
+      rule,
+      'the parts of a list or pipeline are judged one by one: write a rule for each',
+    )
+  }
+  if (command.assignments.length > 0) throw invalid(place, 'a program first, and no assignment', rule)
+  const patternOf = (word: Word) => {
+    const pattern = wordPattern(word)
+    if (!pattern)
+      throw invalid(
+        place,
+        'words whose value is known',
+        rule,
+        'write * for what may be anything, or quote it',
+      )
+    return pattern
+  }
+  const writes = command.redirections.map(({ operator, target }) => {
+    if (operator !== '>' && operator !== '>>') throw invalid(place, 'no redirection but > and >>', rule)
+    return patternOf(target)
+  })
+  return { words: command.words.map(patternOf), writes }
+}
+
+function wordPattern(word: Word): Pattern | undefined {
+  let texts = ['']
+  for (const piece of word.pieces) {
+    if (piece.kind === 'hole' && piece.cause === 'glob' && piece.shown === '*') texts = [...texts, '']
+    else if (piece.kind === 'text') texts = [...texts.slice(0, -1), `${texts.at(-1)}${piece.text}`]
+    else if (piece.cause === 'tilde' || piece.cause === 'glob')
+      texts = [...texts.slice(0, -1), `${texts.at(-1)}${piece.shown}`]
+    else return undefined
+  }
+  return Object.freeze(texts)
+}
+
+function splitArgv(rule: readonly string[], place: string): Pattern[] {
+  if (!Array.isArray(rule) || !rule.every((word) => typeof word === 'string')) {
+    throw invalid(place, 'a text or an array of texts', rule)
+  }
+  return rule.map((word) => Object.freeze(word.split('*')))
+}
+
+function invalid(place: string, expected: string, got: unknown, todo = 'correct the rule'): VitrineError {
+  const shown = typeof got === 'function' || got === undefined ? String(got) : JSON.stringify(got)
+  return new VitrineError('argument_invalid', `${place}: expected ${expected}, got ${shown}; ${todo}.`, {
+    details: { argument: place },
+  })
+}
+
+/** Whether the rule ends in "any further arguments". */
+export function isOpen({ args }: CompiledRule): boolean {
+  const last = args.at(-1)
+  return last !== undefined && isAnything(last)
+}

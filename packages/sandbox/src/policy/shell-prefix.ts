@@ -1,0 +1,34 @@
+import { dialectOf, isShell } from './inside/shells.ts'
+import { isInstalled } from './rules/installed.ts'
+import { baseName } from './rules/pattern.ts'
+import type { Dialect } from './shell/reading.ts'
+
+/** How a text command is going to be read. */
+export type TextReader =
+  | { readonly kind: 'certain'; readonly dialect: Dialect }
+  | { readonly kind: 'doubted'; readonly dialect: Dialect; readonly reason: string }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/** A shell's name means the shell with `-c`. */
+export function textReader(shell: string | readonly string[] = 'sh'): TextReader {
+  const prefix = typeof shell === 'string' ? [shell, '-c'] : shell
+  const [program = '', ...flags] = prefix
+  const name = baseName(program)
+  if (!isShell(name)) {
+    return { kind: 'unreadable', reason: `a text for ${JSON.stringify(prefix.join(' '))} cannot be read` }
+  }
+  const dialect = dialectOf(name)
+  if (dialect === undefined)
+    return { kind: 'doubted', dialect: 'posix', reason: `${name} has rules of its own` }
+  if (!isInstalled(program))
+    return { kind: 'doubted', dialect, reason: `${program} may not be the shell it is named after` }
+  if (flags.at(-1)?.match(/^-[a-z]*c$/) && flags.every(isHarmless)) return { kind: 'certain', dialect }
+  return { kind: 'doubted', dialect, reason: `the flags of ${name} may change how a text is read` }
+}
+
+function isHarmless(flag: string, index: number, flags: readonly string[]): boolean {
+  if (flags[index - 1]?.match(/^-[efux]*o$/)) return ['pipefail', 'errexit', 'nounset'].includes(flag)
+  const last = index === flags.length - 1
+  if (last) return /^-[eflux]*c$/.test(flag)
+  return /^-[eflux]*o?$/.test(flag) || ['--login', '--noprofile', '--norc', '--posix'].includes(flag)
+}

@@ -1,0 +1,42 @@
+import type { Piece, Word } from './word.ts'
+
+/** A character whose meaning depends on the rest of its word. */
+interface Mark {
+  readonly kind: 'mark'
+  readonly mark: string
+}
+
+export type Unsettled = Piece | Mark
+
+/** Decides which marks are patterns and which are mere characters, and joins what belongs together. */
+export function settleWord(unsettled: readonly Unsettled[]): Word {
+  const last = (character: string) =>
+    unsettled.findLastIndex((piece) => piece.kind === 'text' && !piece.quoted && piece.text === character)
+  const bracket = last(']')
+  const brace = Math.min(last('}'), Math.max(last(','), last('.')))
+  const pieces: Piece[] = []
+  unsettled.forEach((piece, index) => {
+    if (piece.kind !== 'mark') add(pieces, piece)
+    else add(pieces, settleMark(piece.mark, { bracketed: index < bracket, braced: index < brace }))
+  })
+  return { pieces }
+}
+
+function settleMark(
+  mark: string,
+  { bracketed, braced }: { readonly bracketed: boolean; readonly braced: boolean },
+): Piece {
+  if (mark === '~') return { kind: 'hole', cause: 'tilde', shown: mark, yields: 'one' }
+  if (mark === '*' || mark === '?' || (mark === '[' && bracketed)) {
+    return { kind: 'hole', cause: 'glob', shown: mark, yields: 'several' }
+  }
+  if (mark === '{' && braced) return { kind: 'hole', cause: 'brace', shown: mark, yields: 'fields' }
+  return { kind: 'text', text: mark, quoted: false }
+}
+
+function add(pieces: Piece[], piece: Piece): void {
+  const last = pieces.at(-1)
+  if (piece.kind === 'text' && last?.kind === 'text' && last.quoted === piece.quoted) {
+    pieces[pieces.length - 1] = { ...last, text: last.text + piece.text }
+  } else pieces.push(piece)
+}

@@ -1,0 +1,46 @@
+import type { SimpleCommand } from './shell/script.ts'
+import { shownText, type Word } from './shell/word.ts'
+
+const maxShown = 200
+
+/** The words of a command, with those of them that are no program or argument. */
+export function argvOf({ assignments, words, redirections }: SimpleCommand): string[] {
+  if (words.length > 0) return words.map(shownText)
+  return [
+    ...assignments.map(({ name, value }) => `${name}=${shownText(value)}`),
+    ...redirections.map(({ operator, target }) => `${operator}${shownText(target)}`),
+  ]
+}
+
+/** A command as a person may read it: where words end is visible, and nothing in it can move a terminal's cursor. */
+export function showWords(words: readonly Word[]): string {
+  return showArgv(
+    words.map((word) => (word.pieces.every(isPlain) ? quoteIfNeeded(shownText(word)) : shownText(word))),
+  )
+}
+
+export function showCommand(command: SimpleCommand): string {
+  return command.words.length > 0 ? showWords(command.words) : showArgv(argvOf(command))
+}
+
+function showArgv(argv: readonly string[]): string {
+  const text = argv.join(' ')
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
+  return visible(shown)
+}
+
+/** Control, format and lone characters as their numbers. */
+export function visible(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  )
+}
+
+function isPlain(piece: Word['pieces'][number]): boolean {
+  return piece.kind === 'text'
+}
+
+function quoteIfNeeded(text: string): string {
+  return /^[\w@%+=:,./~^*?{}[\]-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { readAllowList } from './allow-list.ts'
+import type { Reach } from './attempt.ts'
+import type { RecordReach } from './event.ts'
+import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, turnAway } from './exchange.ts'
+import { Guest } from './guest.ts'
+import { type ReachLimits, reachLimits } from './limits.ts'
+import { type Lookup, lookupAll } from './resolve.ts'
+import { Seats } from './seats.ts'
+
+export interface ReachProxyOptions {
+  /** Exactly these hosts with exactly these ports: `'registry.example:443'`. */
+  readonly allow: readonly string[]
+  readonly lookup?: Lookup
+  readonly record: RecordReach
+  readonly limits?: ReachLimits
+  /** Closes the proxy. */
+  readonly signal?: AbortSignal
+}
+
+export interface ReachProxy {
+  /** Takes over an accepted connection from inside the sandbox. */
+  handle(socket: Socket, from?: { readonly process?: string }): void
+  /** Ends every connection; resolves once all endings are recorded. */
+  close(): Promise<void>
+}
+
+/**
+ * The only way out of a sandbox without network: an HTTP proxy that knows a list and a journal.
+ *
+ * @example
+ * const proxy = createReachProxy({ allow: ['registry.example:443'], record: (event) => append(event) })
+ * createServer((socket) => proxy.handle(socket)).listen(port, '127.0.0.1')
+ */
+export function createReachProxy(options: ReachProxyOptions): ReachProxy {
+  const { dialMs, headerMs, idleMs, connections } = reachLimits(options.limits ?? {})
+  const reach: Reach = {
+    allow: readAllowList(options.allow),
+    lookup: options.lookup ?? lookupAll,
+    record: options.record,
+    seats: new Seats(connections),
+    upstreams: new Set(),
+    dialMs,
+    idleMs,
+  }
+  const guests = new Map<Duplex, Guest>()
+  const running = new Set<Promise<void>>()
+  let closing: Promise<void> | undefined
+
+  /** Keeps what is under way known until it is over. */
+  function run(guest: Guest, exchange: () => Promise<void>): void {
+    guest.begin()
+    const task = exchange()
+      .catch(() => guest.socket.destroy())
+      .then(() => {
+        guest.end()
+        running.delete(task)
+      })
+    running.add(task)
+  }
+
+  function welcome(socket: Duplex, exchange: (guest: Guest) => Promise<void>): void {
+    const guest = guests.get(socket)
+    if (guest === undefined || guest.dismissed || socket.destroyed) return
+    guest.dismissed = guest.crowded
+    run(guest, () =>
+      guest.dismissed ? turnAway(reach, guest, 'too many requests at once') : exchange(guest),
+    )
+  }
+
+  // Never listens: it lends its parser to the sockets that it is given.
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout: headerMs, noDelay: true })
+  server.maxHeadersCount = 0
+  const onRequest = (request: IncomingMessage, response: ServerResponse) =>
+    welcome(request.socket, (guest) => exchangePlain(reach, guest, request, response))
+  server.on('request', onRequest)
+  server.on('checkContinue', onRequest)
+  server.on('checkExpectation', onRequest)
+  server.on('connect', (request, socket, head) => {
+    // Back in front of what follows, before anything can read that.
+    if (head.length > 0) socket.unshift(head)
+    welcome(socket, (guest) => exchangeTunnel(reach, guest, request))
+  })
+  server.on('clientError', (error: MalformedError, socket) => {
+    const guest = guests.get(socket)
+    if (guest?.dismissed) return
+    if (guest === undefined || !guest.idle || error.rawPacket === undefined) return void socket.destroy()
+    guest.dismissed = true
+    run(guest, () => refuseMalformed(reach, guest, error))
+  })
+
+  function handle(socket: Socket, { process }: { readonly process?: string } = {}): void {
+    socket.on('error', () => undefined)
+    if (closing !== undefined || socket.destroyed) return void socket.destroy()
+    const guest = new Guest(socket, process, headerMs)
+    guests.set(socket, guest)
+    socket.once('close', () => guests.delete(socket))
+    // Whoever accepted it may not have asked for this; a tunnel needs it.
+    socket.allowHalfOpen = true
+    // Those above the limit are still told why, up to a point.
+    if (guests.size > 2 * connections)
+      run(guest, () => turnAway(reach, guest, `more than ${2 * connections} connections at once`))
+    else server.emit('connection', socket)
+  }
+
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      options.signal?.removeEventListener('abort', close)
+      for (const { socket } of guests.values()) socket.destroy()
+      for (const upstream of reach.upstreams) upstream.destroy()
+      await Promise.all(running)
+    })()
+    return closing
+  }
+
+  if (options.signal?.aborted) void close()
+  options.signal?.addEventListener('abort', close, { once: true })
+  return { handle, close }
+}

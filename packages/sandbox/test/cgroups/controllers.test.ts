@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { enableControllers } from '../../src/cgroups/controllers.ts'
+
+/** A folder that looks like a v2 group. */
+function group(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vitrine-cgroup-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+const whole = { 'cgroup.controllers': 'cpuset cpu io memory pids\n', 'cgroup.subtree_control': '' }
+
+describe('enableControllers', () => {
+  test('asks for what is available', async () => {
+    const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '' })
+    expect((await enableControllers(folder)).given).toEqual(['memory', 'cpu', 'pids'])
+    expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('+pids')
+  })
+
+  test('takes what is enabled, whoever is in the group', async () => {
+    const folder = group({
+      'cgroup.controllers': 'memory pids\n',
+      'cgroup.subtree_control': 'memory pids\n',
+      'cgroup.type': 'domain\n',
+      'cgroup.procs': '1\n',
+    })
+    const { given, reasons } = await enableControllers(folder)
+    expect(given).toEqual(['memory', 'pids'])
+    expect(reasons.get('cpu')).toContain('has no cpu')
+  })
+
+  test('enables nothing below a group that holds processes, and says so', async () => {
+    const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '1\n' })
+    const { given, reasons } = await enableControllers(folder)
+    expect(given).toEqual([])
+    expect(reasons.get('memory')).toContain('holds processes')
+    expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('')
+  })
+
+  test('the true root may hold processes', async () => {
+    const folder = group({ ...whole, 'cgroup.procs': '1\n2\n' })
+    expect((await enableControllers(folder)).given).toEqual(['memory', 'cpu', 'pids'])
+  })
+})

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createCgroup } from '../../src/cgroups/create.ts'
+import { sweepCgroups } from '../../src/cgroups/sweep.ts'
+import { access, ended, group, prefix, startIn } from './machine.ts'
+
+for (const [ability, reason] of Object.entries(access.reasons))
+  console.warn(`SKIPPED: what needs ${ability} of cgroups is not tried here: ${reason}`)
+
+describe('a limit', () => {
+  test.runIf(access.memory)('of memory kills what needs more, and the death is counted', async () => {
+    const cgroup = await group({ memoryBytes: 128 * 1024 ** 2 })
+    const child = startIn(cgroup, process.execPath, '-e', 'Buffer.alloc(400e6, 1)')
+    expect(await ended(child)).toMatchObject({ signal: 'SIGKILL' })
+    const { oomKills, memoryBytes } = await cgroup.usage()
+    expect(oomKills).toBeGreaterThanOrEqual(1)
+    expect(memoryBytes).toBeLessThan(128 * 1024 ** 2)
+  })
+
+  test.runIf(access.pids)('of processes refuses the next fork', async () => {
+    const cgroup = await group({ pids: 10 })
+    const child = startIn(
+      cgroup,
+      'sh',
+      '-c',
+      'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 >/dev/null 2>&1 & done',
+    )
+    const { status, stderr } = await ended(child)
+    expect(status).not.toBe(0)
+    expect(stderr).toMatch(/fork|Resource/)
+    expect((await cgroup.usage()).pids).toBeLessThanOrEqual(10)
+    expect(await cgroup.pids()).toHaveLength(9)
+  })
+
+  test.runIf(access.cpu)('of processors stands in the kernel', async () => {
+    const cgroup = await group({ cpus: 0.25 })
+    const folders = cgroup.paths.map((path) => dirname(path))
+    const files = folders.flatMap((folder) =>
+      ['cpu.max', 'cpu.cfs_quota_us'].map((name) => join(folder, name)),
+    )
+    const [file = ''] = files.filter((path) => existsSync(path))
+    expect(readFileSync(file, 'utf8')).toMatch(/^25000\b/)
+  })
+
+  test.runIf(access.cpu)('of processors slows a busy process down', async () => {
+    const cgroup = await group({ cpus: 0.4 })
+    const spin = 'const end = process.cpuUsage().user + 2e5; while (process.cpuUsage().user < end);'
+    const start = performance.now()
+    expect(await ended(startIn(cgroup, process.execPath, '-e', spin))).toMatchObject({ status: 0 })
+    expect(performance.now() - start).toBeGreaterThan(400)
+  })
+
+  test.runIf(access.kill)('may be missing: a group is made all the same', async () => {
+    const cgroup = await group()
+    expect(cgroup.paths).toHaveLength(1)
+    const child = startIn(cgroup, process.execPath, '-e', 'for (let i = 0; i < 1e8; i++);')
+    await ended(child)
+    const { cpuMs } = await cgroup.usage()
+    if (cpuMs !== undefined) expect(cpuMs).toBeGreaterThan(5)
+  })
+
+  test.runIf(access.pids)('that the kernel refuses leaves no group behind', async () => {
+    const name = `${prefix}refused`
+    await expect(createCgroup(access, name, { pids: 2 ** 40 })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('The limit of pids cannot be set to 1099511627776: EINVAL'),
+    })
+    expect(await sweepCgroups(access, name)).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { parsePids } from '../../src/cgroups/group.ts'
+import { type CgroupLimits, checkLimits, limitWrites } from '../../src/cgroups/limits.ts'
+import { checkName } from '../../src/cgroups/name.ts'
+import { parseMeasure } from '../../src/cgroups/usage.ts'
+
+const written = (version: 1 | 2, limits: CgroupLimits) =>
+  limitWrites(version, limits).map(({ file, value }) => `${file}=${value}`)
+
+describe('limitWrites', () => {
+  test.each<[1 | 2, CgroupLimits, string[]]>([
+    [1, {}, []],
+    [1, { memoryBytes: 4096 }, ['memory.limit_in_bytes=4096', 'memory.memsw.limit_in_bytes=4096']],
+    [1, { cpus: 1.5 }, ['cpu.cfs_period_us=100000', 'cpu.cfs_quota_us=150000']],
+    [2, { memoryBytes: 4096 }, ['memory.max=4096', 'memory.swap.max=0']],
+    [2, { cpus: 0.01, pids: 7 }, ['cpu.max=1000 100000', 'pids.max=7']],
+  ])('v%i %o', (version, limits, expected) => {
+    expect(written(version, limits)).toEqual(expected)
+  })
+})
+
+test.each<CgroupLimits>([
+  { memoryBytes: 0 },
+  { memoryBytes: 1.5 },
+  { pids: 0 },
+  { pids: Number.NaN },
+  { cpus: 0 },
+  { cpus: 0.001 },
+  { cpus: Number.POSITIVE_INFINITY },
+])('checkLimits refuses %o', (limits) => {
+  expect(() => checkLimits(limits)).toThrow(/^limits\.\w+: expected/)
+})
+
+test.each(['', '.', '..', 'a/b', 'memory.max', '-a', 'a'.repeat(101), 'ä'])(
+  'checkName refuses %j',
+  (name) => {
+    expect(() => checkName(name)).toThrow('name: expected')
+  },
+)
+
+test.each([
+  ['4096\n', '', 4096],
+  ['oom_kill_disable 0\nunder_oom 0\noom_kill 2\n', 'oom_kill', 2],
+  ['low 0\noom 1\noom_kill 3\noom_group_kill 9\n', 'oom_kill', 3],
+  ['max\n', '', undefined],
+  ['', 'usage_usec', undefined],
+])('parseMeasure reads %j at %j as %j', (text, word, expected) => {
+  expect(parseMeasure(text, word)).toBe(expected)
+})
+
+test('parsePids leaves out what another namespace shows as 0: that would be ourselves', () => {
+  expect(parsePids('12\n0\n7\n')).toEqual([12, 7])
+  expect(parsePids('')).toEqual([])
+})

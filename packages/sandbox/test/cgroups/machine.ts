@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { type CgroupAccess, findCgroups } from '../../src/cgroups/access.ts'
+import type { Cgroup } from '../../src/cgroups/cgroup.ts'
+import { createCgroup } from '../../src/cgroups/create.ts'
+import type { CgroupLimits } from '../../src/cgroups/limits.ts'
+
+/** What this machine gives. */
+export const access = await findCgroups()
+
+export const prefix = `test-${process.pid}-`
+
+let made = 0
+
+export async function group(limits: CgroupLimits = {}, given: CgroupAccess = access): Promise<Cgroup> {
+  made += 1
+  const cgroup = await createCgroup(given, `${prefix}${made}`, limits)
+  onTestFinished(() => cgroup.remove())
+  return cgroup
+}
+
+const joining = 'n=$1; shift; while [ $n -gt 0 ]; do echo $$ > "$1"; shift; n=$((n-1)); done; exec "$@"'
+
+/** Starts a program that is in the group from its first instruction. */
+export function startIn({ paths }: Cgroup, ...command: string[]): ChildProcess {
+  return spawn('sh', ['-c', joining, 'sh', String(paths.length), ...paths, ...command])
+}
+
+export function ended(
+  child: ChildProcess,
+): Promise<{ status: number | null; signal: string | null; stderr: string }> {
+  let stderr = ''
+  child.stderr?.on('data', (text) => {
+    stderr += text
+  })
+  return new Promise((resolve) => {
+    child.once('close', (status, signal) => resolve({ status, signal, stderr }))
+  })
+}
+
+/** A zombie that its parent has not looked at is dead. */
+export function lives(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 10_000
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error('It did not happen within 10 seconds.')
+    await pause(10)
+  }
+}

@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { CgroupAccess } from '../../src/cgroups/access.ts'
+import type { Found } from '../../src/cgroups/probe.ts'
+import { access, ended, group, lives, startIn, until } from './machine.ts'
+
+/** The ways other machines have, played with the hierarchies of this one. */
+const ways: readonly (readonly [string, CgroupAccess])[] = [
+  ['as this machine has it', access],
+  ['with v1 only', only(({ place }) => place.version === 1)],
+  ['with a v2 that cannot kill', only(({ place }) => place.version === 2, 'kill')],
+  ['with neither freezer nor kill', only(({ abilities }) => abilities.has('pids'), 'freeze', 'kill')],
+]
+
+function only(keep: (found: Found) => boolean, ...without: string[]): CgroupAccess {
+  const hierarchies = access.hierarchies.filter(keep).map((found) => ({
+    ...found,
+    abilities: new Set([...found.abilities].filter((ability) => !without.includes(ability))),
+  }))
+  const freeze = hierarchies.some(({ abilities }) => abilities.has('freeze'))
+  return { ...access, hierarchies, freeze, kill: hierarchies.length > 0 }
+}
+
+for (const [way, { kill, freeze }] of ways)
+  if (!kill || !freeze) console.warn(`SKIPPED ${way}: ${kill ? 'freezing' : 'killing'} is not tried here.`)
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vitrine-cgroups-'))
+  return () => rmSync(folder, { recursive: true })
+})
+
+describe.each(ways)('%s', (_, given) => {
+  test.runIf(given.freeze)('freezing stops a process that counts, and thawing lets it go on', async () => {
+    const cgroup = await group({}, given)
+    const file = join(folder, cgroup.name)
+    startIn(cgroup, 'sh', '-c', `i=0; while :; do i=$((i+1)); echo $i > ${file}; sleep 0.005; done`)
+    const count = () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0)
+    await until(() => count() > 3)
+    await cgroup.freeze()
+    const stopped = count()
+    await pause(150)
+    expect(count()).toBe(stopped)
+    await cgroup.thaw()
+    await until(() => count() > stopped + 3)
+  })
+
+  test.runIf(given.freeze)('an empty group can be frozen, and what is frozen can be killed', async () => {
+    const cgroup = await group({}, given)
+    await cgroup.freeze()
+    await cgroup.thaw()
+    const child = startIn(cgroup, 'sleep', '60')
+    const end = ended(child)
+    await until(async () => (await cgroup.pids()).length === 1)
+    await cgroup.freeze()
+    await cgroup.kill()
+    expect(await end).toMatchObject({ signal: 'SIGKILL' })
+  })
+
+  test.runIf(given.kill)('killing takes those that left their session and their parent', async () => {
+    const cgroup = await group({}, given)
+    const fleeing =
+      'setsid sleep 300 & (setsid sh -c "sleep 301 & sleep 302" &); (sleep 303 &); trap "" TERM; sleep 304'
+    const end = ended(startIn(cgroup, 'sh', '-c', fleeing))
+    await until(async () => (await cgroup.pids()).length === 7)
+    const pids = await cgroup.pids()
+    expect(pids.every(lives)).toBe(true)
+    await cgroup.kill()
+    expect(pids.filter(lives)).toEqual([])
+    expect(await cgroup.pids()).toEqual([])
+    expect(await end).toMatchObject({ signal: 'SIGKILL' })
+  })
+
+  test.runIf(given.kill)('killing wins against one that keeps forking', async () => {
+    const cgroup = await group({}, given)
+    startIn(cgroup, 'sh', '-c', 'while :; do setsid sleep 0.3 & sleep 0.002; done')
+    await until(async () => (await cgroup.pids()).length > 10)
+    await cgroup.kill()
+    await pause(50)
+    expect(await cgroup.pids()).toEqual([])
+  })
+
+  test.runIf(given.kill)('removing kills, and leaves no folder', async () => {
+    const cgroup = await group({}, given)
+    const { pid = 0 } = startIn(cgroup, 'sleep', '60')
+    await until(async () => (await cgroup.pids()).includes(pid))
+    cgroup.child('inner').child('innermost')
+    await cgroup.remove()
+    expect(lives(pid)).toBe(false)
+    for (const path of cgroup.paths) expect(existsSync(dirname(path))).toBe(false)
+    await cgroup.remove()
+  })
+
+  test.runIf(given.kill)('a child is killed by itself, and its parent takes it along', async () => {
+    const cgroup = await group({}, given)
+    const [one, two] = [cgroup.child('one'), cgroup.child('two')]
+    startIn(cgroup, 'sleep', '60')
+    startIn(one, 'sleep', '60')
+    startIn(two, 'sleep', '60')
+    await until(async () => (await cgroup.pids()).length === 3)
+    await until(async () => (await one.pids()).length === 1 && (await two.pids()).length === 1)
+    await one.remove()
+    expect((await cgroup.pids()).length).toBe(2)
+    expect(() => cgroup.child('two')).toThrow('cannot be made')
+    await cgroup.kill()
+    expect(await two.pids()).toEqual([])
+    await two.remove()
+    expect(existsSync(dirname(cgroup.paths[0] ?? ''))).toBe(true)
+  })
+})
+
+describe.runIf(access.kill)('join', () => {
+  test('takes a running process into every hierarchy', async () => {
+    const limits = {
+      ...(access.memory && { memoryBytes: 2 ** 30 }),
+      ...(access.pids && { pids: 100 }),
+      ...(access.cpu && { cpus: 1 }),
+    }
+    const cgroup = await group(limits)
+    const child = spawn('sleep', ['60'])
+    cgroup.join(child.pid ?? 0)
+    for (const path of cgroup.paths) expect(readFileSync(path, 'utf8')).toBe(`${child.pid}\n`)
+    await cgroup.kill()
+  })
+
+  test('of a process that has ended is harmless', async () => {
+    const cgroup = await group()
+    const child = spawn('true')
+    await ended(child)
+    cgroup.join(child.pid ?? 0)
+    expect(await cgroup.pids()).toEqual([])
+  })
+
+  test.each([0, -1, 1.5, Number.NaN])('refuses %d, which is no process', async (pid) => {
+    const cgroup = await group()
+    expect(() => cgroup.join(pid)).toThrow('pid: expected')
+  })
+
+  test('into a group that is gone says so', async () => {
+    const cgroup = await group()
+    await cgroup.remove()
+    expect(() => cgroup.join(process.pid)).toThrow('cannot join')
+    await expect(cgroup.thaw()).rejects.toMatchObject({ name: 'VitrineError' })
+  })
+})

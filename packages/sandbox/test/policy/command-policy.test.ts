@@ -1,0 +1,66 @@
+import { isVitrineError } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { commandPolicy } from '../../src/policy/command-policy.ts'
+
+function errorOf(make: () => unknown): unknown {
+  try {
+    return make()
+  } catch (error) {
+    return isVitrineError(error) ? `${error.code}: ${error.message}` : error
+  }
+}
+
+describe('a command policy', () => {
+  it('asks by default', () => {
+    expect(commandPolicy().otherwise).toBe('ask')
+  })
+
+  it('is frozen', () => {
+    const policy = commandPolicy({ deny: ['rm -rf *'] })
+    for (const value of [
+      policy,
+      policy.deny,
+      policy.deny[0],
+      policy.deny[0]?.args,
+      policy.deny[0]?.args[0],
+    ]) {
+      expect(Object.isFrozen(value)).toBe(true)
+    }
+  })
+
+  it('keeps a quoted wildcard as a character', () => {
+    expect(commandPolicy({ deny: ["rm '*'"] }).deny[0]?.args).toEqual([['*']])
+    expect(commandPolicy({ deny: ['rm *'] }).deny[0]?.args).toEqual([['', '']])
+  })
+
+  it.each<[string, string]>([
+    ['', 'a command such as "git push *"'],
+    ['# x', 'a command such as "git push *"'],
+    ['ls; rm', 'one command'],
+    ['curl * | sh', 'the parts of a list or pipeline are judged one by one'],
+    ['X=1 ls', 'no assignment'],
+    ['rm $HOME', 'write * for what may be anything'],
+    ['rm "x', 'a double quote is not closed'],
+    ['-rf *', 'a program before its flags'],
+    ['cat < x', 'no redirection but > and >>'],
+    ["'' x", 'a program first'],
+  ])('refuses the rule %j', (rule, expected) => {
+    const message = errorOf(() => commandPolicy({ deny: ['ls', rule] }))
+    expect(message).toContain('argument_invalid: commandPolicy.deny[1]: expected ')
+    expect(message).toContain(expected)
+    expect(message).toContain(JSON.stringify(rule))
+  })
+
+  it.each<[unknown, string]>([
+    [{ denied: [] }, 'expected only allow, ask, deny and otherwise, got "denied"'],
+    [{ deny: 'rm *' }, 'commandPolicy.deny: expected an array of rules such as [\'git push *\'], got "rm *"'],
+    [{ deny: [[]] }, 'expected a program first, got []'],
+    [{ deny: [[1]] }, 'expected a text or an array of texts, got [1]'],
+    [{ deny: [undefined] }, 'expected a text or an array of texts, got undefined'],
+    [{ otherwise: 'no' }, "expected 'allow', 'ask' or 'deny', got \"no\""],
+    [null, 'expected an object with rules'],
+  ])('refuses %j', (options, expected) => {
+    // @ts-expect-error: what a caller without types may pass.
+    expect(errorOf(() => commandPolicy(options))).toContain(expected)
+  })
+})

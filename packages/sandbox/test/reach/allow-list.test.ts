@@ -1,0 +1,54 @@
+import { isVitrineError } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { readAllowList } from '../../src/reach/allow-list.ts'
+import { createReachProxy } from '../../src/reach/proxy.ts'
+
+const thrownBy = (call: () => unknown) => {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+  throw new Error('Expected the call to throw.')
+}
+
+describe('an allow-list', () => {
+  it('has exactly what is listed, in any spelling', () => {
+    const allow = readAllowList(['Registry.Example.:443', '[::ffff:10.0.0.5]:8080', '[::1]:3000'])
+    expect(allow.has({ host: 'registry.example', port: 443 })).toBe(true)
+    expect(allow.has({ host: '10.0.0.5', port: 8080 })).toBe(true)
+    expect(allow.has({ host: '::1', port: 3000 })).toBe(true)
+    expect(allow.has({ host: 'registry.example', port: 80 })).toBe(false)
+    expect(allow.has({ host: 'sub.registry.example', port: 443 })).toBe(false)
+  })
+
+  it.each([
+    'registry.example',
+    'https://registry.example:443',
+    'registry.example:443/npm',
+    'me@registry.example:443',
+    '*.example:443',
+    '*',
+    'registry.example:*',
+    ' registry.example:443',
+    '',
+  ])('does not take %j, and says what to write instead', (entry) => {
+    const error = thrownBy(() => readAllowList(['good.example:443', entry]))
+    expect(isVitrineError(error) && error.code).toBe('argument_invalid')
+    expect(String(error)).toContain('allow[1]: expected exactly one host and one port')
+    expect(String(error)).toContain(`got ${JSON.stringify(entry)}: it `)
+    expect(String(error)).toContain('List each host and port')
+  })
+
+  it('with one bad entry makes no proxy at all (attack 13: a policy that fails open)', () => {
+    const record = async () => undefined
+    expect(() => createReachProxy({ allow: ['good.example:443', 'bad'], record })).toThrow(/allow\[1\]/)
+  })
+
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('nor does a limit of %d', (connections) => {
+    const record = async () => undefined
+    expect(() => createReachProxy({ allow: [], record, limits: { connections } })).toThrow(
+      /limits.connections/,
+    )
+  })
+})

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { dialPlain, gone, hear, openTunnel, readHead, statusOf } from './fixtures/client.ts'
+import { endings, openProxy, openUpstream } from './fixtures/proxy.ts'
+import { until } from './fixtures/until.ts'
+
+const megabytes = (count: number) => count * 1024 * 1024
+const hash = (data: Buffer | string) => createHash('sha256').update(data).digest('hex')
+
+async function tunnelTo(serve: (socket: Socket) => void, idleMs?: number) {
+  const server = await openUpstream(serve)
+  const target = `allowed.localhost:${server.port}`
+  const open = await openProxy({ allow: [target], ...(idleMs && { limits: { idleMs } }) })
+  return { ...open, server, target, ...(await openTunnel(open.port, target)) }
+}
+
+describe('a tunnel', () => {
+  it('is recorded before it is dialed, and again with its exact bytes', async () => {
+    const [up, down] = [randomBytes(megabytes(5)), randomBytes(megabytes(5) + 1)]
+    const received = createHash('sha256')
+    const { socket, events, status } = await tunnelTo((server) => {
+      server.on('data', (chunk) => received.update(chunk))
+      server.on('end', () => server.end(down))
+    })
+    expect(status).toBe(200)
+    expect(events).toHaveLength(1)
+    socket.end(up)
+    const heard = await hear(socket)
+    expect(hash(Buffer.from(heard, 'latin1'))).toBe(hash(down))
+    await until(() => events.length === 2)
+    expect(received.digest('hex')).toBe(hash(up))
+    const [opened, closed] = events
+    expect(opened).toMatchObject({
+      type: 'network.allowed',
+      data: { phase: 'opened', host: 'allowed.localhost', address: '127.0.0.1', process: 'proc_test' },
+    })
+    expect(closed).toMatchObject({
+      type: 'network.allowed',
+      data: { phase: 'closed', bytesIn: down.length, bytesOut: up.length, process: 'proc_test' },
+    })
+    expect(closed?.data.connection).toBe(opened?.data.connection)
+    expect(closed?.data.durationMs).toBeTypeOf('number')
+  })
+
+  it('carries what was sent along with CONNECT', async () => {
+    const server = await openUpstream((socket) => socket.pipe(socket))
+    const target = `allowed.localhost:${server.port}`
+    const { port, events } = await openProxy({ allow: [target] })
+    const socket = await dialPlain(port)
+    socket.end(`CONNECT ${target} HTTP/1.1\r\n\r\nearly`)
+    expect(await hear(socket)).toBe('HTTP/1.1 200 Connection Established\r\n\r\nearly')
+    await until(() => endings(events).length === 1)
+    expect(endings(events)).toMatchObject([{ bytesIn: 5, bytesOut: 5 }])
+  })
+
+  it('does not read from a fast server what a slow client does not take', async () => {
+    let written = 0
+    const chunk = Buffer.alloc(64 * 1024)
+    const { socket, events, server } = await tunnelTo((upstream) => {
+      const more = () => {
+        while (written < megabytes(200) && upstream.writable) {
+          written += chunk.length
+          if (!upstream.write(chunk)) return void upstream.once('drain', more)
+        }
+      }
+      more()
+    })
+    socket.pause()
+    let before = -1
+    // Until nothing moves any more: all buffers on the way are full.
+    while (before !== written) {
+      before = written
+      await sleep(200)
+    }
+    expect(written).toBeLessThan(megabytes(50))
+    socket.destroy()
+    await until(() => endings(events).length === 1)
+    expect(endings(events)[0]?.bytesIn).toBeLessThan(megabytes(50))
+    await until(() => server.sockets[0]?.destroyed === true)
+  })
+
+  it('does not read from a fast client what a slow server does not take', async () => {
+    const { socket, server } = await tunnelTo((upstream) => void upstream.pause())
+    const chunk = Buffer.alloc(64 * 1024)
+    const send = () => {
+      while (socket.bytesWritten < megabytes(200) && socket.write(chunk)) {}
+    }
+    socket.on('drain', send)
+    send()
+    let before = -1
+    while (before !== socket.bytesWritten) {
+      before = socket.bytesWritten
+      await sleep(200)
+    }
+    expect(socket.bytesWritten).toBeLessThan(megabytes(50))
+    server.sockets[0]?.resume()
+  })
+
+  it('stays open in one direction when the other one ends: the client first', async () => {
+    const { socket } = await tunnelTo((upstream) => {
+      upstream.on('data', () => undefined)
+      upstream.on('end', () => upstream.end('after your end'))
+    })
+    socket.end('before my end')
+    expect(await hear(socket)).toBe('after your end')
+  })
+
+  it('stays open in one direction when the other one ends: the server first', async () => {
+    const heard: Buffer[] = []
+    const { socket, server, events } = await tunnelTo((upstream) => {
+      upstream.on('data', (chunk) => heard.push(chunk))
+      upstream.end('my end')
+    })
+    expect(await hear(socket)).toBe('my end')
+    socket.end('after your end')
+    await until(() => server.sockets[0]?.readableEnded === true)
+    expect(Buffer.concat(heard).toString()).toBe('after your end')
+    await until(() => endings(events).length === 1)
+    expect(endings(events)).toMatchObject([{ bytesIn: 6, bytesOut: 14 }])
+  })
+
+  it('ends at the server, and is recorded, when the client vanishes midway', async () => {
+    const { socket, server, events } = await tunnelTo((upstream) => void upstream.write('half of'))
+    socket.resetAndDestroy()
+    await until(() => endings(events).length === 1)
+    await until(() => server.sockets[0]?.readableEnded === true || server.sockets[0]?.destroyed === true)
+    expect(endings(events)).toMatchObject([{ bytesOut: 0 }])
+  })
+
+  it('ends at the client, and is recorded, when the server breaks off', async () => {
+    const { socket, events } = await tunnelTo((upstream) => {
+      upstream.once('data', () => upstream.resetAndDestroy())
+    })
+    socket.write('x')
+    socket.resume()
+    await gone(socket)
+    await until(() => endings(events).length === 1)
+  })
+
+  it('has no time limit of its own, but takes one', async () => {
+    const { socket, events } = await tunnelTo((upstream) => void upstream.resume(), 30)
+    socket.resume()
+    await gone(socket)
+    await until(() => endings(events).length === 1)
+  })
+
+  it('may follow a plain request on the same connection', async () => {
+    const server = await openUpstream((upstream) => {
+      upstream.once('data', (asked) => {
+        if (String(asked).startsWith('GET')) upstream.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        else upstream.end(asked)
+      })
+    })
+    const target = `allowed.localhost:${server.port}`
+    const { port, events } = await openProxy({ allow: [target] })
+    const socket = await dialPlain(port)
+    socket.write(`GET http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n\r\n`)
+    expect(statusOf(await readHead(socket))).toBe(200)
+    socket.write(`CONNECT ${target} HTTP/1.1\r\n\r\n`)
+    expect(statusOf(await readHead(socket))).toBe(200)
+    socket.end('tunneled')
+    expect(await hear(socket)).toBe('tunneled')
+    await until(() => endings(events).length === 2)
+  })
+})
+
+describe('close()', () => {
+  it('ends everything, resolves when all endings are recorded, and lets nothing more in', async () => {
+    const { proxy, port, target, socket, server, events } = await tunnelTo(
+      (upstream) => void upstream.pause(),
+    )
+    const silent = await dialPlain(port)
+    const halfClosed = (await openTunnel(port, target)).socket
+    halfClosed.end(Buffer.alloc(megabytes(20)))
+    await until(() => server.sockets.length === 2)
+    await proxy.close()
+    expect(endings(events)).toHaveLength(2)
+    for (const client of [socket, silent, halfClosed]) {
+      client.resume()
+      await gone(client)
+    }
+    const late = await dialPlain(port)
+    late.write(`CONNECT ${target} HTTP/1.1\r\n\r\n`)
+    expect(await hear(late)).toBe('')
+    expect(events).toHaveLength(4)
+    await proxy.close()
+  })
+
+  it('happens by a signal too, also in the midst of a lookup', async () => {
+    const ending = new AbortController()
+    const looking = Promise.withResolvers<{ address: string }[]>()
+    const server = await openUpstream((upstream) => void upstream.pause())
+    const target = `allowed.localhost:${server.port}`
+    const { port, proxy, events, lookups } = await openProxy({
+      allow: [target],
+      signal: ending.signal,
+      lookup: () => looking.promise,
+    })
+    const opening = openTunnel(port, target)
+    await until(() => lookups.length === 1)
+    ending.abort()
+    expect((await opening).status).toBe(0)
+    looking.resolve([{ address: '127.0.0.1' }])
+    await proxy.close()
+    expect(server.sockets).toHaveLength(0)
+    expect(endings(events)).toMatchObject([{ reason: 'it could not be reached: the client went away' }])
+  })
+
+  it('has happened already when the signal was aborted before', async () => {
+    const { port } = await openProxy({ signal: AbortSignal.abort() })
+    expect(await hear(await dialPlain(port))).toBe('')
+  })
+})
