@@ -1,1 +1,10 @@
-export {}
+/** The engine on one operating system: processes, terminals, ports, isolation and lifecycle. */
+export { type CreateSandboxOptions, createSandbox, type LocalProvider, local } from './create-sandbox.ts'
+export type { AskAboutCommand } from './engine/policy-gate.ts'
+export type { LocalSandbox } from './engine/sandbox.ts'
+export type { Isolation, LocalOptions, SandboxLimits } from './engine/settings.ts'
+export { type CommandPolicy, type CommandPolicyOptions, commandPolicy } from './policy/command-policy.ts'
+export { type Judgement, judge } from './policy/judge.ts'
+export type { JudgedPart } from './policy/judge-command.ts'
+export type { Rule } from './policy/rules/rule.ts'
+export type { Verdict } from './policy/verdict.ts'

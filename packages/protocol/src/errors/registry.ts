@@ -120,6 +120,11 @@ export const errorRegistry = {
     true,
     'The machine has no terminals left: close some, or raise `kernel.pty.max`.',
   ),
+  view_fell_behind: entry(
+    409,
+    true,
+    'View it again from its recent output; the journal has what was missed.',
+  ),
   port_unavailable: entry(404, true, 'Start what should listen there, and wait for it with `ports.waitFor`.'),
   sandbox_not_running: entry(409, false, 'Call `lifecycle.start()` first.'),
   sandbox_paused: entry(409, false, 'Call `lifecycle.resume()` first.'),

@@ -27,9 +27,11 @@ export interface ExecResult {
   readonly durationMs: number
 }
 
-export interface SpawnOptions extends Omit<ExecOptions, 'stdin'> {
+export interface SpawnOptions extends Omit<ExecOptions, 'stdin' | 'maxOutputBytes'> {
   readonly tty?: { readonly cols: number; readonly rows: number }
+  /** Whose it is, for lists: `user`, `desktop`, the name of an agent … */
   readonly owner?: string
+  /** `on-failure` waits longer with each failure, up to 30 s. Default `never`. */
   readonly restart?: 'never' | 'on-failure' | 'always'
 }
 
@@ -40,7 +42,10 @@ export interface ProcessInfo {
   readonly tty: boolean
   readonly owner?: string
   readonly startedAt: string
-  readonly state: 'running' | 'exited'
+  /** `waiting`: it has ended and will be started again. */
+  readonly state: 'running' | 'waiting' | 'exited'
+  readonly restarts: number
+  /** How it ended last. */
   readonly exit?: ProcessExit
 }
 
@@ -50,11 +55,22 @@ export interface ProcessExit {
   readonly signal: string | null
 }
 
+/** What came out of a process, as it came. */
+export interface OutputChunk {
+  readonly stream: 'stdout' | 'stderr' | 'terminal'
+  readonly data: Uint8Array
+}
+
 export interface Process {
   readonly id: string
   readonly pid?: number
   /** Settles once the end was observed and committed. */
   readonly exit: Promise<ProcessExit>
+  /**
+   * The most recent output, then everything as it comes, until the process ends. Any number may watch; one that falls
+   * too far behind gets an error, never a hole.
+   */
+  view(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<OutputChunk>
   input(data: string | Uint8Array): Promise<void>
   /** No more input. */
   end(): Promise<void>
@@ -73,7 +89,9 @@ export interface LogChunk {
 }
 
 export interface LogOptions {
+  /** A time (ISO), or a cursor of the journal. */
   readonly since?: string
+  /** Only so many of the last lines. */
   readonly tail?: number
   readonly signal?: AbortSignal
 }

@@ -16,7 +16,11 @@ export interface Entrance {
 }
 
 /** Starts a command through `vitrine-machine run`, which ends exactly as the command ended. */
-export async function launchEntered(entrance: Entrance, launch: Launch, ids: readonly string[]): Promise<Launched> {
+export async function launchEntered(
+  entrance: Entrance,
+  launch: Launch,
+  ids: readonly string[],
+): Promise<Launched> {
   const { argv, cwd, env, tty } = launch
   const size = tty === undefined ? [] : [`cols=${tty.cols}`, `rows=${tty.rows}`]
   const program: Program = {

@@ -7,7 +7,9 @@ const passedOn = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR'] as const
 
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-export function environmentOfHost(host: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function environmentOfHost(
+  host: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const kept: Record<string, string> = { PATH: systemPath, LANG: 'C.UTF-8' }
   for (const name of passedOn) {
     const value = host[name]

@@ -40,7 +40,10 @@ export async function killMembers(
     if (left.length === 0) return
     for (const pid of left) send(pid, 'SIGKILL')
     if (performance.now() > until) {
-      throw new VitrineError('internal', `Processes ${left.join(', ')} are still there ${waitMs} ms after SIGKILL.`)
+      throw new VitrineError(
+        'internal',
+        `Processes ${left.join(', ')} are still there ${waitMs} ms after SIGKILL.`,
+      )
     }
     await sleep(2)
   }

@@ -19,14 +19,26 @@ export function launchError(step: string, errno: number, what: string, { argv, c
     )
   }
   if (step === 'exec' && (errno === ENOENT || errno === ENOTDIR))
-    return new VitrineError('command_not_found', `There is no program "${program}" in the sandbox.`, { details })
+    return new VitrineError('command_not_found', `There is no program "${program}" in the sandbox.`, {
+      details,
+    })
   if (step === 'exec' && [EACCES, ENOEXEC, EISDIR, EPERM].includes(errno))
-    return new VitrineError('command_not_executable', `"${program}" is there but cannot be executed.`, { details })
+    return new VitrineError('command_not_executable', `"${program}" is there but cannot be executed.`, {
+      details,
+    })
   if (step === 'exec' && (errno === E2BIG || errno === EINVAL))
-    return new VitrineError('argument_invalid', `The arguments or the environment of "${program}" are too long.`, { details })
-  return new VitrineError('sandbox_start_failed', `Starting "${program}" failed at ${step} (${what}): error ${errno}.`, {
-    details,
-  })
+    return new VitrineError(
+      'argument_invalid',
+      `The arguments or the environment of "${program}" are too long.`,
+      { details },
+    )
+  return new VitrineError(
+    'sandbox_start_failed',
+    `Starting "${program}" failed at ${step} (${what}): error ${errno}.`,
+    {
+      details,
+    },
+  )
 }
 
 /** The line that `vitrine-machine` writes when it fails: `<step> <errno> <what>`. */

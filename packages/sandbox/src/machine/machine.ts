@@ -1,6 +1,6 @@
-import type { Capabilities } from '@vitrine/protocol'
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import type { Capabilities } from '@vitrine/protocol'
 
 /** One program to start, with nothing left to decide. */
 export interface Launch {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { Readable, Writable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
 import { launchError } from './launch-errors.ts'
 import type { Ending, Launch } from './machine.ts'
@@ -23,7 +23,11 @@ interface StartedPipes {
 }
 
 /** Starts a program in a session of its own, with three pipes. */
-export async function startWithPipes(program: Program, launch: Launch, { reports }: { reports: boolean }): Promise<StartedPipes> {
+export async function startWithPipes(
+  program: Program,
+  launch: Launch,
+  { reports }: { reports: boolean },
+): Promise<StartedPipes> {
   const { file, args, cwd, env, ids } = program
   const child = spawn(file, args, {
     ...(cwd !== undefined && { cwd }),
@@ -34,10 +38,16 @@ export async function startWithPipes(program: Program, launch: Launch, { reports
   })
   const { pid, ended } = await begun(child, launch)
   const [stdin, stdout, stderr, , report] = child.stdio
-  if (!stdin || !stdout || !stderr) throw new VitrineError('internal', 'A process was started without its pipes.')
+  if (!stdin || !stdout || !stderr)
+    throw new VitrineError('internal', 'A process was started without its pipes.')
   // A program may end before it has read its input; that is no error of ours.
   stdin.on('error', () => undefined)
-  return { pid, ended, pipes: { stdin, stdout, stderr }, report: report instanceof Readable ? report : undefined }
+  return {
+    pid,
+    ended,
+    pipes: { stdin, stdout, stderr },
+    report: report instanceof Readable ? report : undefined,
+  }
 }
 
 /** The process id, or why there is none. */

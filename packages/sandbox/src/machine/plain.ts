@@ -76,7 +76,9 @@ class PlainMachine implements Machine {
         reason:
           'Commands run as plain processes of the host: they can read and change what its user can, the journal included.',
       },
-      ...(guarding.present ? [] : [{ what: 'guard', reason: 'No guard process is to be had on this platform.' }]),
+      ...(guarding.present
+        ? []
+        : [{ what: 'guard', reason: 'No guard process is to be had on this platform.' }]),
       ...degraded,
     ]
     this.capabilities = {

@@ -34,7 +34,12 @@ export async function startWithTerminal(
   try {
     const { pid, ended } = await begun(child, launch)
     const report = child.stdio[4]
-    return { pid, ended, terminal: onScreen(screen, file, master), report: report instanceof Readable ? report : undefined }
+    return {
+      pid,
+      ended,
+      terminal: onScreen(screen, file, master),
+      report: report instanceof Readable ? report : undefined,
+    }
   } catch (error) {
     screen.destroy()
     throw error

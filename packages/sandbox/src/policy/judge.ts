@@ -19,6 +19,9 @@ export interface Judgement {
   readonly reason: string
 }
 
+/** A script within a script is read again at each level, so fewer levels are followed. */
+const scriptDepth = 5
+
 interface Findings {
   readonly parts: JudgedPart[]
   readonly doubts: string[]
@@ -87,8 +90,9 @@ function judgeWhole(policy: CommandPolicy, command: SimpleCommand, found: Findin
   const self = judgeCommand(policy, command, inside)
   if (self) found.parts.push(self)
   for (const inner of inside.commands) judgeWhole(policy, inner, found, depth + 1)
-  for (const { text, dialect } of inside.scripts)
-    judgeScript(policy, parseShell(text, dialect), found, depth + 1)
+  for (const { text, dialect } of inside.scripts) {
+    judgeScript(policy, parseShell(text, dialect), found, depth + scriptDepth)
+  }
   judgeGuesses(policy, command, inside, found)
 }
 

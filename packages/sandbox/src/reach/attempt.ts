@@ -58,7 +58,7 @@ async function attemptSeated(
 ): Promise<Reached | Answer> {
   const { record, dialMs } = reach
   const shown = showTarget(target)
-  const resolution = await resolveTarget(target, { ...reach, limitMs: dialMs })
+  const resolution = await resolveTarget(target, reach, signal)
   if (resolution.kind === 'unresolvable') {
     await recordRefused(record, asked, resolution.reason)
     return answer(502, shown, resolution.reason)

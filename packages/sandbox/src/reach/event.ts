@@ -8,7 +8,8 @@ export type ReachEvent =
     }
   | { readonly type: 'network.refused'; readonly data: ConnectionData & { readonly reason: string } }
 
-export interface ConnectionData {
+/** A type, since a journal takes no interface as `data`. */
+export type ConnectionData = {
   /** The same in `opened` and `closed`. */
   readonly connection: string
   readonly host: string

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer, rawAnswer, sendAnswer } from './answer.ts'
 import { attempt, closed, type Reach } from './attempt.ts'
@@ -40,17 +41,17 @@ export async function exchangePlain(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const sent = new Promise<void>((resolve) => {
-    response.once('close', resolve)
-    gone.addEventListener('abort', () => resolve(), { once: true })
-  })
+  const sent = once(response, 'close', { signal: gone }).catch(() => undefined)
+  // Writing to somebody who is gone is an error of nobody.
+  response.on('error', () => undefined)
   const plain = readPlainRequest(request)
   const raw = authorityOf(request.url ?? '')
   const target = 'target' in plain ? plain.target : plain
   const reached = await attempt(reach, { raw, target, process }, gone)
   if ('status' in reached || !('target' in plain)) {
     if ('status' in reached) sendAnswer(response, reached)
-    return await sent
+    await sent
+    return
   }
 
   const { upstream, over } = reached

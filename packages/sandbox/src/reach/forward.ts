@@ -32,6 +32,7 @@ export function forward(
   outgoing.on('close', () => {
     fail('it closed without an answer')
     // The rest of a body that nobody wants any more, so that the next request can be found.
+    incoming.unpipe(outgoing)
     incoming.resume()
   })
   if (plain.body === 'none') return void outgoing.end()

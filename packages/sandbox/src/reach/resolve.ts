@@ -27,14 +27,15 @@ export const lookupAll: Lookup = (host) => systemLookup(host, { all: true, order
  */
 export async function resolveTarget(
   target: Target,
-  { allow, lookup, limitMs }: { allow: AllowList; lookup: Lookup; limitMs: number },
+  { allow, lookup, dialMs }: { allow: AllowList; lookup: Lookup; dialMs: number },
+  signal: AbortSignal,
 ): Promise<Resolution> {
   if (!allow.has(target))
     return { kind: 'refused', reason: 'it is not on the allow-list', remedy: listing(target) }
   if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
   let found: string[]
   try {
-    found = Array.from(await within(limitMs, lookup(target.host)), ({ address }) => address)
+    found = Array.from(await within(dialMs, signal, lookup(target.host)), ({ address }) => address)
   } catch (error) {
     return { kind: 'unresolvable', reason: `the name could not be resolved: ${shortReason(error)}` }
   }

@@ -1,6 +1,13 @@
-/** The promise, or a rejection when it takes longer. What it was waiting for goes on unheard. */
-export function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
+/** The promise, or a rejection when it takes too long or nobody waits any more. What it stands for goes on unheard. */
+export function within<T>(limitMs: number, signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  const { promise: given, resolve, reject } = Promise.withResolvers<T>()
+  const leave = () => reject(new Error('the client went away'))
   const timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  signal.addEventListener('abort', leave)
+  if (signal.aborted) leave()
+  promise.then(resolve, reject)
+  return given.finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', leave)
+  })
 }

@@ -83,7 +83,7 @@ describe('a rule that denies', () => {
     'echo "$(rm -rf /)"',
     'echo `rm -rf /`',
     'echo "`rm -rf /`"',
-    'echo "${x:-$(rm -rf /)}"',
+    `echo "\${x:-$(rm -rf /)}"`,
     'echo $((1 + $(rm -rf /)))',
     'echo $( (true) | (rm -rf /) )',
     'cat <(rm -rf /)',

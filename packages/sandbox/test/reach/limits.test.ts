@@ -104,6 +104,13 @@ describe('connections at once', () => {
     )
   })
 
+  it('that were refused are not listened to for long', async () => {
+    const { port } = await openProxy({ limits: { headerMs: 30 } })
+    const { socket, status } = await openTunnel(port, 'evil.example:443')
+    expect(status).toBe(403)
+    await until(() => socket.destroyed || !socket.write('still here'))
+  })
+
   it('that say nothing, or half of something, are ended', async () => {
     const { port, events } = await openProxy({ limits: { headerMs: 30 } })
     expect(await hear(await dialPlain(port))).toBe('')

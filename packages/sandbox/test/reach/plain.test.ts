@@ -189,6 +189,26 @@ describe('a plain request', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('without a body in its answer leaves the connection usable', async () => {
+    const { seen, target, port } = await site()
+    const head = `HEAD http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n\r\n`
+    const answers = await say(port, head + head + get(target, '/', last))
+    expect(statusesIn(answers)).toEqual([200, 200, 200])
+    expect(answers.match(/hello/g)).toHaveLength(1)
+    expect(seen).toHaveLength(3)
+  })
+
+  it('may be followed by many on the same connection', async () => {
+    const { target, port, events } = await site()
+    const socket = await dialPlain(port)
+    for (let round = 0; round < 50; round += 1) {
+      socket.write(`HEAD http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n\r\n`)
+      expect(statusOf(await readHead(socket))).toBe(200)
+    }
+    socket.end()
+    await until(() => endings(events).length === 50)
+  })
+
   it('that expects to be told to continue is told so only when it is allowed', async () => {
     const { seen, target, port } = await site()
     const expecting = 'Content-Length: 5\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n'
@@ -232,6 +252,31 @@ describe('a plain request', () => {
     await until(() => endings(events).length === 1)
   })
 
+  it('that is answered before its body was sent leaves the connection usable', async () => {
+    const server = await openUpstream((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n'))
+    })
+    const target = `allowed.localhost:${server.port}`
+    const { port } = await openProxy({ allow: [target] })
+    const socket = await dialPlain(port)
+    socket.write(`POST http://${target}/ HTTP/1.1\r\nHost: ${target}\r\nContent-Length: 1000000\r\n\r\n`)
+    socket.write('x'.repeat(500_000))
+    expect(statusOf(await readHead(socket))).toBe(413)
+    socket.write('x'.repeat(500_000) + get(target))
+    expect(statusOf(await readHead(socket))).toBe(413)
+  })
+
+  it('whose client vanishes before the answer ends at the server and is recorded', async () => {
+    const server = await openUpstream((socket) => socket.resume())
+    const target = `allowed.localhost:${server.port}`
+    const { port, events } = await openProxy({ allow: [target] })
+    const socket = await dialPlain(port)
+    socket.write(get(target))
+    await until(() => (server.sockets[0]?.bytesRead ?? 0) > 0)
+    socket.destroy()
+    await until(() => endings(events).length === 1 && server.sockets[0]?.readableEnded === true)
+  })
+
   it('whose client vanishes midway ends at the server and is recorded', async () => {
     const server = await openUpstream((socket) => {
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'))
@@ -262,10 +307,17 @@ describe.skipIf(!existsSync('/usr/bin/curl'))('curl', () => {
     const { target, port, events } = await site()
     expect(await curl(port, `http://${target}/x`)).toBe('hello|200|000')
     expect(await curl(port, '-p', `http://${target}/x`)).toBe('hello|200|200')
-    expect(
-      await curl(port, '--data-binary', 'x'.repeat(2_000_000).slice(0, 100_000), `http://${target}/x`),
-    ).toBe('hello|200|000')
+    expect(await curl(port, '--data-binary', 'x'.repeat(100_000), `http://${target}/x`)).toBe('hello|200|000')
     await until(() => endings(events).length === 3)
+  })
+
+  it('is not alone: the fetch of node finds its way too', async () => {
+    const { target, port, events } = await site()
+    const env = { ...proxyEnvironment(port), NO_PROXY: '', no_proxy: '' }
+    const script = `console.log(await (await fetch('http://${target}/x')).text())`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env })
+    expect(stdout).toBe('hello\n')
+    await until(() => endings(events).length === 1)
   })
 
   it('is told why it was refused', async () => {

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { checkEventInput } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { dialPlain, gone, hear, openTunnel, readHead, statusOf } from './fixtures/client.ts'
-import { endings, openProxy, openUpstream } from './fixtures/proxy.ts'
+import { dialPlain, gone, hear, openTunnel, readHead, say, statusOf } from './fixtures/client.ts'
+import { endings, ofType, openProxy, openUpstream } from './fixtures/proxy.ts'
 import { until } from './fixtures/until.ts'
 
 const megabytes = (count: number) => count * 1024 * 1024
@@ -41,6 +42,7 @@ describe('a tunnel', () => {
       data: { phase: 'closed', bytesIn: down.length, bytesOut: up.length, process: 'proc_test' },
     })
     expect(closed?.data.connection).toBe(opened?.data.connection)
+    for (const event of events) expect(() => checkEventInput(event)).not.toThrow()
     expect(closed?.data.durationMs).toBeTypeOf('number')
   })
 
@@ -121,6 +123,19 @@ describe('a tunnel', () => {
     expect(endings(events)).toMatchObject([{ bytesIn: 6, bytesOut: 14 }])
   })
 
+  it('delivers the whole to a slow reader, long after the server is gone', async () => {
+    const { socket } = await tunnelTo((upstream) => {
+      upstream.resume().on('end', () => upstream.end(Buffer.alloc(megabytes(20))))
+    })
+    socket.end('all of it')
+    let received = 0
+    for await (const chunk of socket) {
+      received += chunk.length
+      if (received > megabytes(18)) await sleep(1)
+    }
+    expect(received).toBe(megabytes(20))
+  })
+
   it('ends at the server, and is recorded, when the client vanishes midway', async () => {
     const { socket, server, events } = await tunnelTo((upstream) => void upstream.write('half of'))
     socket.resetAndDestroy()
@@ -190,22 +205,24 @@ describe('close()', () => {
 
   it('happens by a signal too, also in the midst of a lookup', async () => {
     const ending = new AbortController()
-    const looking = Promise.withResolvers<{ address: string }[]>()
     const server = await openUpstream((upstream) => void upstream.pause())
     const target = `allowed.localhost:${server.port}`
     const { port, proxy, events, lookups } = await openProxy({
       allow: [target],
       signal: ending.signal,
-      lookup: () => looking.promise,
+      lookup: () => new Promise(() => undefined),
+      limits: { dialMs: 1_000_000 },
     })
     const opening = openTunnel(port, target)
-    await until(() => lookups.length === 1)
+    const plain = say(port, `GET http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n\r\n`)
+    await until(() => lookups.length === 2)
     ending.abort()
     expect((await opening).status).toBe(0)
-    looking.resolve([{ address: '127.0.0.1' }])
+    expect(await plain).toBe('')
     await proxy.close()
     expect(server.sockets).toHaveLength(0)
-    expect(endings(events)).toMatchObject([{ reason: 'it could not be reached: the client went away' }])
+    const reason = 'the name could not be resolved: the client went away'
+    expect(ofType(events, 'network.refused')).toMatchObject([{ reason }, { reason }])
   })
 
   it('has happened already when the signal was aborted before', async () => {

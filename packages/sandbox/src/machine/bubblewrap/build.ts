@@ -63,8 +63,14 @@ async function buildAsRoot(
     } catch (error) {
       if (!(error instanceof BuildError)) throw error
       const { step, what } = error
-      if (asked.rootfs === 'writable' && (step === 'overlay' || (step === 'idmap' && what !== 'workspace' && what !== 'home'))) {
-        degraded.push({ what: 'rootfs', reason: `No changeable copy of ${what} can be made here: ${error.message}` })
+      if (
+        asked.rootfs === 'writable' &&
+        (step === 'overlay' || (step === 'idmap' && what !== 'workspace' && what !== 'home'))
+      ) {
+        degraded.push({
+          what: 'rootfs',
+          reason: `No changeable copy of ${what} can be made here: ${error.message}`,
+        })
         return attempt({ ...asked, rootfs: 'read-only' }, mapsOwners)
       }
       if (step === 'idmap' && mapsOwners) {
@@ -110,7 +116,12 @@ async function raise(plan: Plan, group: Cgroup | undefined): Promise<Pick<Built,
   const go = child.stdio[buildFds.go]
   const info = child.stdio[buildFds.info]
   const ready = child.stdio[buildFds.ready]
-  if (!(go instanceof Writable) || !(info instanceof Readable) || !(ready instanceof Readable) || child.stderr === null)
+  if (
+    !(go instanceof Writable) ||
+    !(info instanceof Readable) ||
+    !(ready instanceof Readable) ||
+    child.stderr === null
+  )
     throw new VitrineError('internal', 'A machine was built without its pipes.')
   go.on('error', () => undefined)
   const complaints = text(child.stderr)
@@ -135,12 +146,17 @@ async function raise(plan: Plan, group: Cgroup | undefined): Promise<Pick<Built,
 function refused(complaint: string, end: string): BuildError {
   const failure = parseFailure(complaint)
   const { step, what } = failure ?? { step: 'bubblewrap', what: '' }
-  return new BuildError(`The sandbox could not be built (${end}): ${complaint.trim() || 'no reason was given'}`, step, what)
+  return new BuildError(
+    `The sandbox could not be built (${end}): ${complaint.trim() || 'no reason was given'}`,
+    step,
+    what,
+  )
 }
 
 function childPid(info: string): number {
   const parsed: unknown = JSON.parse(info)
-  const pid: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, 'child-pid') : undefined
+  const pid: unknown =
+    typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, 'child-pid') : undefined
   if (typeof pid !== 'number') throw new VitrineError('internal', `bubblewrap said ${info}.`)
   return pid
 }

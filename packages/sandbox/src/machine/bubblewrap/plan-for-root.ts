@@ -23,7 +23,11 @@ export interface RootPlan {
 }
 
 /** For a host that is root: private user ids, and on request a system of its own that can be changed. */
-export function planForRoot({ program, bubblewrap }: Tools, options: BuildOptions, { uids, mapsOwners }: RootPlan): Plan {
+export function planForRoot(
+  { program, bubblewrap }: Tools,
+  options: BuildOptions,
+  { uids, mapsOwners }: RootPlan,
+): Plan {
   const accounts = writeAccounts(options)
   if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, uids + sandboxUser.uid)
   const own = mapsOwners ? 'own' : 'bind'

@@ -86,5 +86,7 @@ function answerOf(message: unknown): { id: number; errno?: number } {
 
 function refusal(port: number, errno: number): VitrineError {
   const why = getSystemErrorMessage(-errno) ?? `error ${errno}`
-  return new VitrineError('port_unavailable', `Port ${port} of the sandbox: ${why}.`, { details: { port, errno } })
+  return new VitrineError('port_unavailable', `Port ${port} of the sandbox: ${why}.`, {
+    details: { port, errno },
+  })
 }

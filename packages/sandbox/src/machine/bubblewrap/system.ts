@@ -3,7 +3,17 @@ import { join } from 'node:path'
 import type { SystemEntry } from './layout.ts'
 
 /** What of the host's root a sandbox sees. Nothing below /home, /root, /srv, /mnt, /run, /sys or /var is. */
-const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt'] as const
+const systemFolders = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+] as const
 
 export function systemEntries(): SystemEntry[] {
   return systemFolders.flatMap((path): SystemEntry[] => {

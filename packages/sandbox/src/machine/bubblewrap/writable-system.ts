@@ -7,7 +7,18 @@ import { hostFile, privateFiles } from './system.ts'
 
 /** What a package manager keeps outside the system's own folders. */
 const records = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
-const emptyFolders = ['tmp', 'lib', 'cache', 'log', 'spool', 'mail', 'lib/dpkg', 'lib/apt', 'cache/debconf', 'lib/rpm']
+const emptyFolders = [
+  'tmp',
+  'lib',
+  'cache',
+  'log',
+  'spool',
+  'mail',
+  'lib/dpkg',
+  'lib/apt',
+  'cache/debconf',
+  'lib/rpm',
+]
 const shadowGroup = 42
 
 export interface WritableSystem {
@@ -34,7 +45,9 @@ export function writableSystem(
     orders.push(`overlay=${name}:${path}:${folder}`)
     return stage(name)
   }
-  const copied = system.map((entry) => (entry.link === undefined ? { ...entry, copy: copy(entry.path) } : entry))
+  const copied = system.map((entry) =>
+    entry.link === undefined ? { ...entry, copy: copy(entry.path) } : entry,
+  )
   const etc = join(changes, 'etc', 'upper')
   writeOwned(join(etc, 'passwd'), hostFile(accounts.passwd), uids, 0o644)
   writeOwned(join(etc, 'group'), hostFile(accounts.group), uids, 0o644)

@@ -3,8 +3,6 @@ import { knownEnds, knownText, shownText, type Word } from '../shell/word.ts'
 /** The literal texts between the wildcards of one word; a single one has no wildcard. */
 export type Pattern = readonly string[]
 
-export const anything: Pattern = ['', '']
-
 export function isAnything(pattern: Pattern): boolean {
   return pattern.length > 1 && pattern.every((text) => text === '')
 }

@@ -58,7 +58,7 @@ function passToBrace(reading: Reading, quoting: Quoting): void {
   while (!cursor.ended) {
     const character = cursor.peek()
     if (quoting === 'quoted' && (character === '"' || character === "'")) {
-      lose(reading, 'shells differ in how they read quotes within "${…}"')
+      lose(reading, 'shells differ in how they read quotes within a parameter in quotes')
     }
     if (character === '$') readDollar(reading, quoting)
     else if (character === '`') readBackticks(reading, quoting)

@@ -78,12 +78,8 @@ export function readCommand(reading: Reading): void {
 
 /** In bash, `time` may stand before a group or another reserved word. */
 function isTimed(words: readonly Word[]): boolean {
-  const [first, ...rest] = words
-  return (
-    first !== undefined &&
-    plainText(first) === 'time' &&
-    rest.every((word) => plainText(word)?.startsWith('-'))
-  )
+  const first = words[0] && plainText(words[0])
+  return first === 'time' && words.every((word, index) => index === 0 || plainText(word)?.startsWith('-'))
 }
 
 function eatEmptyParentheses({ cursor }: Reading): boolean {

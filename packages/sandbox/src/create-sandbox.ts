@@ -1,0 +1,62 @@
+import { memoryStore, openStore, type Store } from '@vitrine/journal'
+import { newId } from '@vitrine/protocol'
+import { EngineCore } from './engine/core.ts'
+import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
+import { LocalSandbox } from './engine/sandbox.ts'
+import { type LocalOptions, settingsOf } from './engine/settings.ts'
+import type { CommandPolicy } from './policy/command-policy.ts'
+
+/** Sandboxes on this machine. */
+export interface LocalProvider {
+  readonly name: 'local'
+  readonly options: LocalOptions
+}
+
+/**
+ * @example
+ * const sandbox = await createSandbox({ provider: local({ isolation: 'auto' }) })
+ */
+export function local(options: LocalOptions = {}): LocalProvider {
+  return { name: 'local', options }
+}
+
+export interface CreateSandboxOptions {
+  readonly provider?: LocalProvider
+  /** Where its journal is kept; in memory without one. */
+  readonly store?: Store
+  /** An id of its own, or that of an earlier sandbox whose workspace and journal go on. */
+  readonly id?: string
+  /** Which commands may run. */
+  readonly policy?: CommandPolicy
+  /** Asked when the policy says `ask`. */
+  readonly onAsk?: AskAboutCommand
+}
+
+/**
+ * Creates a sandbox and starts it.
+ *
+ * @example
+ * await using sandbox = await createSandbox()
+ * const { stdout } = await sandbox.exec('echo hello')
+ */
+export async function createSandbox(options: CreateSandboxOptions = {}): Promise<LocalSandbox> {
+  const { provider = local(), id = newId('sandbox') } = options
+  const settings = settingsOf(id, provider.options)
+  const store = options.store ?? (await openStore(memoryStore()))
+  const closeStore = async () => {
+    if (options.store === undefined) await store.close()
+  }
+  try {
+    const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
+    const { isolation, network, rootfs, reach, folders } = settings
+    const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach }
+    await journal.append([{ type: 'sandbox.created', data }])
+    const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
+    const sandbox = new LocalSandbox(new EngineCore(id, store, settings), journal, gate, closeStore)
+    await sandbox.lifecycle.start()
+    return sandbox
+  } catch (error) {
+    await closeStore()
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
+import { toVitrineError, VitrineError } from '@vitrine/protocol'
+import { findCgroups } from '../cgroups/access.ts'
+import { bubblewrapMachine } from '../machine/bubblewrap/machine.ts'
+import type { Tools } from '../machine/bubblewrap/plan.ts'
+import type { Degradation, Machine } from '../machine/machine.ts'
+import { plainMachine } from '../machine/plain.ts'
+import { machineProgram } from '../native.ts'
+import type { Settings } from './settings.ts'
+
+/** The machine that was asked for, or with `auto` the next best one and why. */
+export async function chooseMachine(
+  id: string,
+  settings: Settings,
+): Promise<{ readonly machine: Machine; readonly degraded: readonly Degradation[] }> {
+  const { isolation, folders, env, network, rootfs, reach, machineLimits: limits, binds } = settings
+  const common = { id, root: folders.root, home: folders.home, env, limits, cgroups: await findCgroups() }
+  const plainly = async (reason: readonly Degradation[]) => {
+    const machine = await plainMachine(common)
+    const unkept = [
+      ...(network === 'none'
+        ? [{ what: 'network', reason: 'Without isolation nothing keeps commands off the network.' }]
+        : []),
+      ...(reach.length > 0
+        ? [{ what: 'reach', reason: 'Without isolation the allow-list is not enforced.' }]
+        : []),
+      ...(rootfs === 'writable'
+        ? [{ what: 'rootfs', reason: "Without isolation there is only the host's system." }]
+        : []),
+      ...(binds.length > 0
+        ? [{ what: 'binds', reason: 'Without isolation everything is where it is.' }]
+        : []),
+    ]
+    return { machine, degraded: [...reason, ...machine.degraded, ...unkept] }
+  }
+  if (isolation === 'none') return plainly([])
+  try {
+    const machine = await bubblewrapMachine({
+      ...common,
+      state: folders.state,
+      network,
+      rootfs,
+      binds,
+      tools: findTools(),
+    })
+    return { machine, degraded: machine.degraded }
+  } catch (error) {
+    if (isolation === 'bubblewrap') throw error
+    const { code, message, todo } = toVitrineError(error)
+    if (code === 'argument_invalid') throw error
+    return plainly([{ what: 'bubblewrap', reason: `${message} ${todo}` }])
+  }
+}
+
+function findTools(): Tools {
+  const program = machineProgram()
+  if (program === undefined) {
+    const platform = `${process.platform}-${process.arch}`
+    throw new VitrineError(
+      'isolation_unavailable',
+      `There is no isolation on ${platform}; it takes Linux on x64 or arm64.`,
+    )
+  }
+  const bubblewrap = (process.env.PATH ?? '')
+    .split(':')
+    .map((folder) => join(folder, 'bwrap'))
+    .find(isExecutable)
+  if (bubblewrap === undefined) {
+    throw new VitrineError(
+      'isolation_unavailable',
+      'The program bwrap is not installed: apt-get install bubblewrap, dnf install bubblewrap, apk add bubblewrap.',
+    )
+  }
+  return { program, bubblewrap }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,189 @@
+import { Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Journal } from '@vitrine/journal'
+import {
+  type Command,
+  type ExecOptions,
+  type ExecResult,
+  newId,
+  type ProcessExit,
+  type SpawnOptions,
+  VitrineError,
+} from '@vitrine/protocol'
+import { checkEnvironment } from '../machine/environment.ts'
+import type { Launch } from '../machine/machine.ts'
+import { HeadAndTail } from '../output/head-and-tail.ts'
+import { argvOf, workingDirectory } from '../processes/command.ts'
+import type { ProcessEntry } from '../processes/entry.ts'
+import { checkSize } from '../processes/handle.ts'
+import type { EngineCore } from './core.ts'
+import type { PolicyGate } from './policy-gate.ts'
+
+/** What a command's operation says about it. */
+function factsOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
+  const { cwd, env, user, timeoutMs } = options
+  return {
+    ...(typeof command === 'string' ? { command } : {}),
+    argv,
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env }),
+    ...(user !== undefined && { user }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
+}
+
+export interface Caller {
+  readonly core: EngineCore
+  readonly journal: Journal
+  readonly gate: PolicyGate | undefined
+  readonly traceparent?: string | undefined
+}
+
+/** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
+export async function execute(caller: Caller, command: Command, options: ExecOptions): Promise<ExecResult> {
+  const argv = argvOf(command, options.shell)
+  checkTimeout(options.timeoutMs)
+  const { signal } = options
+  try {
+    return await operateOn(caller, 'exec', command, argv, options, () => run(caller, argv, options), finishOf)
+  } catch (error) {
+    // Called off before it began: nothing ran, and the journal says so.
+    if (signal?.aborted && isRefusal(error, signal)) return nothingRan
+    throw error
+  }
+}
+
+const nothingRan: ExecResult = {
+  outcome: 'cancelled',
+  exitCode: null,
+  signal: null,
+  stdout: '',
+  stderr: '',
+  truncated: false,
+  durationMs: 0,
+}
+
+function isRefusal(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || (error instanceof VitrineError && error.code === 'cancelled')
+}
+
+function finishOf({ outcome, exitCode, signal, stdout, stderr, truncated }: ExecResult) {
+  return { outcome, exitCode, signal, stdout, stderr, ...(truncated && { truncated }) }
+}
+
+async function run(caller: Caller, argv: readonly string[], options: ExecOptions): Promise<ExecResult> {
+  const began = performance.now()
+  const max = options.maxOutputBytes ?? caller.core.settings.processLimits.outputBytes
+  const stdout = new HeadAndTail(max)
+  const stderr = new HeadAndTail(max)
+  const entry = await begin(caller, argv, options, {
+    remember: false,
+    onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).push(chunk),
+  })
+  feed(entry.current.stdin, options.stdin)
+  const release = boundTo(entry, options)
+  let exit: ProcessExit
+  try {
+    exit = await entry.current.observed
+  } finally {
+    release()
+  }
+  return {
+    ...exit,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    truncated: stdout.skipped + stderr.skipped > 0,
+    durationMs: performance.now() - began,
+  }
+}
+
+/** Starts a command and comes back while it runs. */
+export function start(caller: Caller, command: Command, options: SpawnOptions): Promise<ProcessEntry> {
+  const argv = argvOf(command, options.shell)
+  checkTimeout(options.timeoutMs)
+  const run = async () => {
+    if (options.tty !== undefined) checkSize(options.tty.cols, options.tty.rows)
+    const entry = await begin(caller, argv, options, { remember: true })
+    const release = boundTo(entry, options)
+    void entry.exit.then(release, release)
+    return entry
+  }
+  return operateOn(caller, 'spawn', command, argv, options, run, ({ id }) => ({ process: id }))
+}
+
+function operateOn<T>(
+  { core, journal, gate, traceparent }: Caller,
+  op: string,
+  command: Command,
+  argv: readonly string[],
+  options: SpawnOptions | ExecOptions,
+  run: () => Promise<T>,
+  finish: (result: T) => Readonly<Record<string, unknown>>,
+): Promise<T> {
+  const { signal } = options
+  const operation = () =>
+    journal.operate(op, factsOf(command, argv, options), run, {
+      finish,
+      ...(signal && { signal }),
+      ...(traceparent !== undefined && { traceparent }),
+    })
+  core.ready()
+  return gate === undefined ? operation() : gate.judging(command, options.shell, operation)
+}
+
+type BeginOptions = Pick<Parameters<EngineCore['table']['start']>[1], 'remember' | 'onOutput'>
+
+function begin(
+  { core, journal }: Caller,
+  argv: readonly string[],
+  options: SpawnOptions & ExecOptions,
+  how: BeginOptions,
+): Promise<ProcessEntry> {
+  const { machine, wayOut } = core.ready()
+  const { env, user, tty } = options
+  if (env !== undefined) checkEnvironment(env)
+  const launch: Launch = {
+    argv,
+    cwd: workingDirectory(machine.root, machine.places, options.cwd),
+    env: {
+      ...machine.environment,
+      ...wayOut?.environment,
+      ...(tty !== undefined && { TERM: 'xterm-256color' }),
+      ...env,
+    },
+    user,
+    tty,
+  }
+  const host = { machine, journal, limits: core.settings.processLimits }
+  const { owner, restart } = options
+  return core.table.start(host, { id: newId('process'), launch, owner, ...(restart && { restart }), ...how })
+}
+
+/** A time limit and a signal end the whole tree. Returns how to let go of both. */
+function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions): () => void {
+  const end = (reason: 'timeout' | 'cancelled') => void entry.kill(reason).catch(() => undefined)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), timeoutMs)
+  const cancel = () => end('cancelled')
+  if (signal?.aborted) cancel()
+  signal?.addEventListener('abort', cancel, { once: true })
+  return () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
+  }
+}
+
+function feed(stdin: Writable | undefined, input: ExecOptions['stdin']): void {
+  if (stdin === undefined) return
+  if (input === undefined) stdin.end()
+  else if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
+  // A program that does not read its input to the end is no failure of the command.
+  else void pipeline(Readable.fromWeb(input), stdin).catch(() => undefined)
+}
+
+function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= 0x7fff_ffff)) return
+  throw new VitrineError(
+    'argument_invalid',
+    `timeoutMs: expected a number of milliseconds above 0, got ${timeoutMs}.`,
+  )
+}

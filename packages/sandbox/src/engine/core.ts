@@ -1,0 +1,198 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import type { Journal, Store } from '@vitrine/journal'
+import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
+import type { Machine } from '../machine/machine.ts'
+import { readProcessTable } from '../machine/process-table.ts'
+import { Forwards } from '../ports/forwards.ts'
+import { ProcessTable } from '../processes/table.ts'
+import { BeforeStop } from './before-stop.ts'
+import { chooseMachine } from './choose-machine.ts'
+import { outside } from './outside.ts'
+import type { Settings } from './settings.ts'
+import { openWayOut, processOfSocket, type WayOut } from './way-out.ts'
+
+type State = 'stopped' | 'running' | 'paused' | 'destroyed'
+
+/** What a sandbox has while its machine runs. */
+interface Running {
+  readonly machine: Machine
+  readonly wayOut: WayOut | undefined
+  readonly forwards: Forwards
+}
+
+/** The state of one sandbox, which all handles to it share. */
+export class EngineCore {
+  readonly id: string
+  readonly store: Store
+  readonly settings: Settings
+  readonly table: ProcessTable
+  readonly beforeStop = new BeforeStop()
+  #state: State = 'stopped'
+  #running: Running | undefined
+  #capabilities: Capabilities | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(id: string, store: Store, settings: Settings) {
+    this.id = id
+    this.store = store
+    this.settings = settings
+    this.table = new ProcessTable(settings.processLimits)
+    store.lost.addEventListener('abort', () => void this.#leave().catch(() => undefined), { once: true })
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  get capabilities(): Capabilities {
+    if (this.#capabilities === undefined) throw notRunning()
+    return this.#capabilities
+  }
+
+  /** The machine for a command: running and not paused. */
+  ready(): Running {
+    if (this.#state === 'destroyed')
+      throw new VitrineError('sandbox_destroyed', `The sandbox ${this.id} was destroyed.`)
+    if (this.#running === undefined) throw notRunning()
+    if (this.#state === 'paused') throw new VitrineError('sandbox_paused', 'The sandbox is paused.')
+    return this.#running
+  }
+
+  start(journal: Journal): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#state === 'destroyed') this.ready()
+      if (this.#running !== undefined) return
+      try {
+        await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
+        this.#running = await this.#raise(journal)
+      } catch (error) {
+        const { code, message } = toVitrineError(error)
+        await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
+        throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
+      }
+      this.#state = 'running'
+      const { capabilities } = this.#running.machine
+      await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
+    })
+  }
+
+  async #raise(journal: Journal): Promise<Running> {
+    const { isolation, network, rootfs, reach } = this.settings
+    const { machine, degraded } = await journal.operate(
+      'build_machine',
+      { isolation, network, rootfs },
+      () => chooseMachine(this.id, this.settings),
+      { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
+    )
+    this.#capabilities = machine.capabilities
+    try {
+      if (degraded.length > 0)
+        await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
+      machine.onLost((reason) => void outside(() => this.#lost(journal, machine, reason)))
+      const isolated = machine.capabilities.isolation !== 'none'
+      const wayOut =
+        isolated && reach.length > 0
+          ? await journal.operate('open_network', { reach }, () =>
+              openWayOut(machine, journal, reach, (socket) =>
+                processOfSocket(machine, socket, (pid) => this.processOf(pid)),
+              ),
+            )
+          : undefined
+      return { machine, wayOut, forwards: new Forwards((port) => machine.connect(port)) }
+    } catch (error) {
+      await machine.close()
+      throw error
+    }
+  }
+
+  #prepareFolders(): void {
+    const { root, home, state } = this.settings.folders
+    mkdirSync(root, { recursive: true, mode: 0o755 })
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+    mkdirSync(state, { recursive: true, mode: 0o700 })
+  }
+
+  /** Which process of the table something inside belongs to. */
+  processOf(pid: number): string | undefined {
+    const rows = readProcessTable()
+    const owners = new Map(this.table.running.map((entry) => [entry.current.pid, entry.id]))
+    for (let at = rows.get(pid); at !== undefined; at = rows.get(at.parent)) {
+      const owner = owners.get(at.pid)
+      if (owner !== undefined) return owner
+    }
+    return undefined
+  }
+
+  /** Ends every process and the machine. */
+  shutdown(journal: Journal, facts: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#running === undefined) return
+      await this.#leave()
+      await journal.append([{ type: 'sandbox.stopped', data: facts }])
+    })
+  }
+
+  pause(journal: Journal): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#state === 'paused') return
+      await this.ready().machine.pause()
+      this.#state = 'paused'
+      await journal.append([{ type: 'sandbox.paused', data: {} }])
+    })
+  }
+
+  resume(journal: Journal): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#state !== 'paused') {
+        this.ready()
+        return
+      }
+      await this.#running?.machine.resume()
+      this.#state = 'running'
+      await journal.append([{ type: 'sandbox.resumed', data: {} }])
+    })
+  }
+
+  destroy(journal: Journal): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#state === 'destroyed') return
+      await this.#leave()
+      this.#state = 'destroyed'
+      for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
+      await journal.append([{ type: 'sandbox.destroyed', data: {} }])
+    })
+  }
+
+  /** What runs is told apart from what ended by itself, then the machine goes with everything in it. */
+  async #leave(): Promise<void> {
+    const running = this.#running
+    if (running === undefined) return
+    this.#running = undefined
+    this.#state = 'stopped'
+    const entries = this.table.running
+    const { machine, wayOut, forwards } = running
+    for (const entry of entries) entry.letGo('cancelled')
+    await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
+    await Promise.allSettled(entries.map(({ exit }) => exit))
+  }
+
+  async #lost(journal: Journal, machine: Machine, reason: string): Promise<void> {
+    if (this.#running?.machine !== machine) return
+    const errorMessage = `The sandbox's machine ended without being asked to (${reason}).`
+    await journal
+      .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
+      .catch(() => undefined)
+    await this.#leave()
+  }
+
+  /** One change of state at a time. */
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(change, change)
+    this.#turn = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+function notRunning(): VitrineError {
+  return new VitrineError('sandbox_not_running', 'The sandbox is not running.')
+}

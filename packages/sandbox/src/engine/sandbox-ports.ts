@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Journal } from '@vitrine/journal'
+import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
+import { readSockets, socketOwners } from '../ports/sockets.ts'
+import type { EngineCore } from './core.ts'
+
+const pollMs = 25
+const defaultWaitMs = 30_000
+
+/** The listening ports of one sandbox. */
+export class SandboxPorts implements Ports {
+  readonly #core: EngineCore
+  readonly #journal: Journal
+
+  constructor(core: EngineCore, journal: Journal) {
+    this.#core = core
+    this.#journal = journal
+  }
+
+  list(): Promise<readonly PortInfo[]> {
+    return this.#journal.operate('port_list', {}, () => this.#listening(), {
+      finish: (found) => ({ count: found.length }),
+    })
+  }
+
+  resolve(port: number): Promise<PortAddress> {
+    return this.#journal.operate(
+      'resolve_exposed_port',
+      { port: checkPort(port) },
+      () => this.#resolve(port),
+      {
+        finish: ({ host }) => ({ port, address: host }),
+      },
+    )
+  }
+
+  waitFor(
+    port: number,
+    { timeoutMs = defaultWaitMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<PortAddress> {
+    const wait = async () => {
+      const until = performance.now() + timeoutMs
+      for (;;) {
+        signal?.throwIfAborted()
+        if ((await this.#listening()).some((one) => one.port === port)) return this.#resolve(port)
+        if (performance.now() > until) {
+          const message = `Nothing listened on port ${port} of the sandbox within ${timeoutMs} ms.`
+          throw new VitrineError('timeout', message, { details: { port } })
+        }
+        await sleep(pollMs, undefined, { ...(signal && { signal }) })
+      }
+    }
+    return this.#journal.operate('port_wait', { port: checkPort(port), timeoutMs }, wait, {
+      finish: ({ host }) => ({ port, address: host }),
+      ...(signal && { signal }),
+    })
+  }
+
+  async #listening(): Promise<PortInfo[]> {
+    const { machine } = this.#core.ready()
+    const owners = socketOwners(await machine.pids())
+    const found = new Map<number, PortInfo>()
+    for (const { port, address, state, inode } of readSockets(machine.netFolder)) {
+      const pid = owners.get(inode)
+      // On a shared loopback only what the sandbox's own processes hold is the sandbox's.
+      if (state !== 'listening' || found.has(port) || (machine.sharesLoopback && pid === undefined)) continue
+      const process = pid === undefined ? undefined : this.#core.processOf(pid)
+      // What nobody inside holds is a door of the host's: the way out.
+      if (pid === undefined) continue
+      found.set(port, { port, address, ...(process !== undefined && { process }) })
+    }
+    return [...found.values()].sort((a, b) => a.port - b.port)
+  }
+
+  async #resolve(port: number): Promise<PortAddress> {
+    const { machine, forwards } = this.#core.ready()
+    if (!(await this.#listening()).some((one) => one.port === port))
+      throw new VitrineError('port_unavailable', `Nothing listens on port ${port} of the sandbox.`, {
+        details: { port },
+      })
+    const outer = machine.sharesLoopback ? port : await forwards.door(port)
+    return { host: '127.0.0.1', port: outer, url: `http://127.0.0.1:${outer}` }
+  }
+}
+
+function checkPort(port: number): number {
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port
+  throw new VitrineError('argument_invalid', `port: expected a whole number from 1 to 65535, got ${port}.`)
+}

@@ -1,0 +1,96 @@
+import type { Journal } from '@vitrine/journal'
+import type { LogChunk, LogOptions, Process, ProcessExit, Processes, ProcessInfo } from '@vitrine/protocol'
+import { ProcessHandle } from '../processes/handle.ts'
+import { followLogs, readLogs } from '../processes/logs.ts'
+import type { EngineCore } from './core.ts'
+
+/** The processes of one sandbox, by id. Every call is an operation. */
+export class SandboxProcesses implements Processes {
+  readonly #core: EngineCore
+  readonly #journal: Journal
+
+  constructor(core: EngineCore, journal: Journal) {
+    this.#core = core
+    this.#journal = journal
+  }
+
+  list(): Promise<readonly ProcessInfo[]> {
+    return this.#journal.operate(
+      'process_list',
+      {},
+      () => this.#core.table.list().map((entry) => entry.info()),
+      {
+        finish: (found) => ({ count: found.length }),
+      },
+    )
+  }
+
+  get(id: string): Promise<ProcessInfo> {
+    return this.#journal.operate('process_get', { process: id }, () => this.#core.table.get(id).info())
+  }
+
+  logs(id: string, options: LogOptions = {}): Promise<readonly LogChunk[]> {
+    return this.#journal.operate(
+      'process_logs',
+      { process: id },
+      () => readLogs(this.#journal, id, options),
+      {
+        finish: (chunks) => ({ count: chunks.length }),
+      },
+    )
+  }
+
+  follow(id: string, options: LogOptions = {}): AsyncIterableIterator<LogChunk> {
+    return this.#following(id, options)
+  }
+
+  async *#following(id: string, options: LogOptions): AsyncGenerator<LogChunk, undefined> {
+    const given = options.signal
+    const entry = this.#core.table.has(id) ? this.#core.table.get(id) : undefined
+    await this.#journal.operate('process_follow', { process: id }, () => undefined)
+    // Ended while it waited to be started again: no other end will be written.
+    const over = new AbortController()
+    const stop = () => {
+      if (entry?.endedWaiting === true) over.abort()
+    }
+    void entry?.exit.then(stop, stop)
+    const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
+    yield* followLogs(this.#journal, id, { ...options, signal })
+  }
+
+  input(id: string, data: string | Uint8Array): Promise<void> {
+    return this.#on(id, (process) => process.input(data))
+  }
+
+  resize(id: string, cols: number, rows: number): Promise<void> {
+    return this.#on(id, (process) => process.resize(cols, rows))
+  }
+
+  signal(id: string, name: string): Promise<void> {
+    return this.#on(id, (process) => process.signal(name))
+  }
+
+  stop(id: string, options?: { readonly graceMs?: number }): Promise<ProcessExit> {
+    return this.#on(id, (process) => process.stop(options))
+  }
+
+  kill(id: string): Promise<ProcessExit> {
+    return this.#on(id, (process) => process.kill())
+  }
+
+  attach(id: string): Promise<Process> {
+    return this.#journal.operate('process_attach', { process: id }, () => this.#handle(id))
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#journal.operate('process_remove', { process: id }, () => this.#core.table.remove(id))
+  }
+
+  async #on<T>(id: string, ask: (process: Process) => Promise<T>): Promise<T> {
+    return ask(this.#handle(id))
+  }
+
+  #handle(id: string): ProcessHandle {
+    return new ProcessHandle(this.#core.table.get(id), this.#journal, this.#core.settings.processLimits)
+  }
+}

@@ -1,0 +1,191 @@
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import type { CgroupLimits } from '../cgroups/limits.ts'
+import type { Mount } from '../machine/bubblewrap/layout.ts'
+import { checkEnvironment } from '../machine/environment.ts'
+import { defaultProcessLimits, type ProcessLimits } from '../processes/process-host.ts'
+
+export type Isolation = 'auto' | 'bubblewrap' | 'none'
+
+/** What a machine may have, and what its processes may. */
+export interface SandboxLimits extends CgroupLimits, Partial<ProcessLimits> {}
+
+export interface LocalOptions {
+  /** The workspace. Without one, the sandbox gets a folder of its own, which goes with `destroy`. */
+  readonly root?: string
+  /** HOME on this machine. Beside the workspace without one. */
+  readonly home?: string
+  /** Where sandboxes keep what is theirs; default `~/.local/share/vitrine`. */
+  readonly data?: string
+  /** `auto` (default) isolates where it can and says so where it cannot. */
+  readonly isolation?: Isolation
+  /** `writable`: a system of its own to install into, which disappears with the sandbox. Needs a host that is root. */
+  readonly rootfs?: 'read-only' | 'writable'
+  readonly limits?: SandboxLimits
+  /** `none` (default): only the sandbox's own loopback. */
+  readonly network?: 'none' | 'host'
+  /** The only hosts and ports that a sandbox without network reaches: `['registry.example:443']`. */
+  readonly reach?: readonly string[]
+  /** For every command. */
+  readonly env?: Readonly<Record<string, string>>
+  /** More of this machine inside, read-only unless said: tools, caches, sockets. */
+  readonly binds?: readonly {
+    readonly source: string
+    readonly target?: string
+    readonly writable?: boolean
+  }[]
+}
+
+/** The options with nothing left open. */
+export interface Settings {
+  readonly isolation: Isolation
+  readonly rootfs: 'read-only' | 'writable'
+  readonly network: 'none' | 'host'
+  readonly reach: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly binds: readonly Mount[]
+  readonly machineLimits: CgroupLimits
+  readonly processLimits: ProcessLimits
+  readonly folders: Folders
+}
+
+export interface Folders {
+  readonly root: string
+  readonly home: string
+  readonly state: string
+  /** Made for this sandbox, and removed with it. */
+  readonly own: readonly string[]
+}
+
+const notAWorkspace = [
+  '/',
+  '/proc',
+  '/sys',
+  '/dev',
+  '/etc',
+  '/usr',
+  '/bin',
+  '/lib',
+  '/run',
+  '/tmp',
+  '/var',
+  '/boot',
+]
+
+export function settingsOf(id: string, options: LocalOptions): Settings {
+  const {
+    isolation = 'auto',
+    rootfs = 'read-only',
+    network = 'none',
+    reach = [],
+    env = {},
+    limits = {},
+  } = options
+  oneOf('isolation', isolation, ['auto', 'bubblewrap', 'none'])
+  oneOf('rootfs', rootfs, ['read-only', 'writable'])
+  oneOf('network', network, ['none', 'host'])
+  if (network === 'host' && reach.length > 0) {
+    const message =
+      "reach: with `network: 'host'` everything is in reach; leave `network` out to keep to the list."
+    throw new VitrineError('argument_invalid', message)
+  }
+  checkEnvironment(env)
+  const { memoryBytes, cpus, pids, ...processes } = limits
+  return {
+    isolation,
+    rootfs,
+    network,
+    reach,
+    env,
+    binds: (options.binds ?? []).map(bindOf),
+    machineLimits: {
+      ...(memoryBytes !== undefined && { memoryBytes }),
+      ...(cpus !== undefined && { cpus }),
+      ...(pids !== undefined && { pids }),
+    },
+    processLimits: processLimits(processes),
+    folders: foldersOf(id, options),
+  }
+}
+
+function oneOf(name: string, value: string, known: readonly string[]): void {
+  if (!known.includes(value))
+    throw new VitrineError(
+      'argument_invalid',
+      `${name}: expected ${known.join(', ')}, got ${JSON.stringify(value)}.`,
+    )
+}
+
+function processLimits(wished: Partial<ProcessLimits>): ProcessLimits {
+  for (const [name, value] of Object.entries(wished)) {
+    if (!Object.hasOwn(defaultProcessLimits, name))
+      throw new VitrineError('argument_invalid', `limits.${name}: there is no such limit.`)
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
+      throw new VitrineError(
+        'argument_invalid',
+        `limits.${name}: expected a whole number above 0, got ${value}.`,
+      )
+  }
+  return {
+    ...defaultProcessLimits,
+    ...Object.fromEntries(Object.entries(wished).filter(([, value]) => value !== undefined)),
+  }
+}
+
+function bindOf({
+  source,
+  target = source,
+  writable = false,
+}: NonNullable<LocalOptions['binds']>[number]): Mount {
+  for (const [name, path] of Object.entries({ source, target })) {
+    if (!isAbsolute(path) || path.includes('\0'))
+      throw new VitrineError(
+        'argument_invalid',
+        `binds.${name}: expected an absolute path, got ${JSON.stringify(path)}.`,
+      )
+  }
+  if (!existsSync(source))
+    throw new VitrineError('argument_invalid', `binds.source: there is no ${source} on this machine.`)
+  return { source: realpathSync(source), target: resolve(target), writable }
+}
+
+function foldersOf(id: string, { root, home, data = dataFolder() }: LocalOptions): Folders {
+  const own = join(resolve(data), 'sandboxes', id)
+  if (root === undefined)
+    return {
+      root: join(own, 'workspace'),
+      home: home ?? join(own, 'home'),
+      state: join(own, 'state'),
+      own: [own],
+    }
+  const workspace = realOrNew(resolve(root))
+  if (notAWorkspace.includes(workspace))
+    throw new VitrineError(
+      'argument_invalid',
+      `root: ${workspace} belongs to the system; choose a folder of your own.`,
+    )
+  if (`${own}/`.startsWith(`${workspace}/`))
+    throw new VitrineError(
+      'argument_invalid',
+      `root: ${workspace} holds the data folder ${data}, which no sandbox may see.`,
+    )
+  const beside = join(dirname(workspace), '.vitrine', basename(workspace))
+  return {
+    root: workspace,
+    home: home ?? join(beside, 'home'),
+    state: join(own, 'state'),
+    // What was there before the sandbox stays.
+    own: home === undefined ? [own, beside] : [own],
+  }
+}
+
+function dataFolder(): string {
+  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')
+}
+
+function realOrNew(path: string): string {
+  mkdirSync(path, { recursive: true })
+  return realpathSync(path)
+}

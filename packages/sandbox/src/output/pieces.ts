@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer'
+import { completeCharacters } from './head-and-tail.ts'
+
+/** What one `process.output` event may hold: a longer text would become a blob. */
+const maxText = 64 * 1024
+/** The same in base64, which is a third longer. */
+const maxBinary = 48 * 1024
+
+export interface Piece {
+  readonly bytes: number
+  readonly data: string
+  readonly encoding: 'utf8' | 'base64'
+}
+
+/**
+ * Cuts bytes into what events hold. A character that is not complete yet is left for the next time; `last` says that
+ * there is none.
+ */
+export function cutPieces(bytes: Buffer, { last }: { last: boolean }): { pieces: Piece[]; rest: Buffer } {
+  const pieces: Piece[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const window = bytes.subarray(at, at + maxText)
+    const complete = window.subarray(0, completeCharacters(window))
+    if (complete.length === 0 && !last && window.length < 4) break
+    const piece = complete.length > 0 && isUtf8(complete) ? textPiece(complete) : binaryPiece(window)
+    pieces.push(piece)
+    at += piece.bytes
+  }
+  return { pieces, rest: bytes.subarray(at) }
+}
+
+function textPiece(bytes: Buffer): Piece {
+  return { bytes: bytes.length, data: bytes.toString('utf8'), encoding: 'utf8' }
+}
+
+function binaryPiece(window: Buffer): Piece {
+  const bytes = window.subarray(0, maxBinary)
+  return { bytes: bytes.length, data: bytes.toString('base64'), encoding: 'base64' }
+}

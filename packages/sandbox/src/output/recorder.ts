@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Journal, JournalStream } from '@vitrine/journal'
+import { isVitrineError } from '@vitrine/protocol'
+import { HeadAndTail } from './head-and-tail.ts'
+import { cutPieces, type Piece } from './pieces.ts'
+
+export type OutputStream = 'stdout' | 'stderr' | 'terminal'
+
+/** Appended but not committed: above it pipes are not read, below the other they are read again. */
+const highWater = 1024 * 1024
+const lowWater = 256 * 1024
+/** Of a process's budget, what is written as it comes; the rest is kept for its last words. */
+const headShare = 0.75
+const retryMs = 100
+
+interface StreamState {
+  readonly name: OutputStream
+  readonly journal: JournalStream
+  waiting: Buffer[]
+  rest: Buffer
+  offset: number
+  tail: HeadAndTail | undefined
+}
+
+export interface RecorderOptions {
+  readonly journal: Journal
+  readonly process: string
+  /** How many bytes of output the journal keeps of this process. */
+  readonly budget: number
+  /** Called when what waits for the journal has gone down again. */
+  onDrain(): void
+}
+
+/** Writes a process's output to the journal: at most one event a tick and stream, and no more than its budget. */
+export class OutputRecorder {
+  readonly #options: RecorderOptions
+  readonly #streams = new Map<OutputStream, StreamState>()
+  readonly #headBudget: number
+  #written = 0
+  #uncommitted = 0
+  #scheduled = false
+  #committing: Promise<unknown> = Promise.resolve()
+  #limitTold = false
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+    this.#headBudget = Math.floor(options.budget * headShare)
+  }
+
+  /** Whether the journal has had enough for now. */
+  get full(): boolean {
+    return this.#uncommitted > highWater
+  }
+
+  get skipped(): number {
+    return [...this.#streams.values()].reduce((sum, { tail }) => sum + (tail?.skipped ?? 0), 0)
+  }
+
+  get bytes(): number {
+    return [...this.#streams.values()].reduce((sum, { offset, tail }) => sum + offset + (tail?.bytes ?? 0), 0)
+  }
+
+  take(name: OutputStream, chunk: Buffer): void {
+    const stream = this.#stream(name)
+    if (stream.tail !== undefined) {
+      stream.tail.push(chunk)
+      return
+    }
+    const room = Math.max(0, this.#headBudget - this.#written)
+    const head = chunk.subarray(0, room)
+    if (head.length > 0) {
+      stream.waiting.push(head)
+      this.#written += head.length
+      this.#uncommitted += head.length
+      this.#schedule()
+    }
+    if (head.length === chunk.length) return
+    stream.tail = new HeadAndTail(this.#options.budget - this.#headBudget, 0)
+    stream.tail.push(chunk.subarray(room))
+    this.#tellLimit()
+  }
+
+  /** Nothing follows. Settles once everything that is kept is committed. */
+  async end(): Promise<void> {
+    for (const stream of this.#streams.values()) {
+      this.#flush(stream, { last: true })
+      if (stream.tail !== undefined) this.#flushTail(stream, stream.tail)
+    }
+    await Promise.all([...this.#streams.values()].map(({ journal }) => journal.end()))
+    await this.#committing
+  }
+
+  #stream(name: OutputStream): StreamState {
+    const known = this.#streams.get(name)
+    if (known !== undefined) return known
+    const journal = this.#options.journal.stream()
+    const stream: StreamState = {
+      name,
+      journal,
+      waiting: [],
+      rest: Buffer.alloc(0),
+      offset: 0,
+      tail: undefined,
+    }
+    this.#streams.set(name, stream)
+    return stream
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      for (const stream of this.#streams.values()) this.#flush(stream, { last: false })
+    })
+  }
+
+  #flush(stream: StreamState, { last }: { last: boolean }): void {
+    if (stream.waiting.length === 0 && !(last && stream.rest.length > 0)) return
+    const bytes = Buffer.concat([stream.rest, ...stream.waiting])
+    stream.waiting = []
+    const { pieces, rest } = cutPieces(bytes, { last })
+    stream.rest = rest
+    this.#write(stream, pieces, 0)
+  }
+
+  #flushTail(stream: StreamState, tail: HeadAndTail): void {
+    const { skipped } = tail
+    const { head, tail: end } = tail.parts()
+    stream.offset += skipped
+    const { pieces } = cutPieces(Buffer.concat([head, end]), { last: true })
+    if (pieces.length === 0 && skipped > 0)
+      this.#write(stream, [{ bytes: 0, data: '', encoding: 'utf8' }], skipped)
+    else this.#write(stream, pieces, skipped)
+  }
+
+  #write(stream: StreamState, pieces: readonly Piece[], skipped: number): void {
+    const { process } = this.#options
+    const events = pieces.map(({ bytes, data, encoding }, index) => {
+      const { offset } = stream
+      stream.offset += bytes
+      return {
+        type: 'process.output',
+        data: {
+          process,
+          stream: stream.name,
+          offset,
+          data,
+          encoding,
+          ...(index === 0 && skipped > 0 && { skipped }),
+        },
+      }
+    })
+    if (events.length === 0) return
+    const size = pieces.reduce((sum, { bytes }) => sum + bytes, 0)
+    const written = this.#append(stream, events).finally(() => this.#committed(size))
+    // A failure that is no failing disk means that the store is gone: then there is nobody left to tell.
+    this.#committing = Promise.all([this.#committing, written]).catch(() => undefined)
+  }
+
+  async #append(stream: StreamState, events: Parameters<JournalStream['append']>[0]): Promise<void> {
+    for (;;) {
+      try {
+        await stream.journal.append(events)
+        return
+      } catch (error) {
+        if (!isVitrineError(error) || error.retryable !== true) throw error
+        await sleep(retryMs)
+      }
+    }
+  }
+
+  #committed(bytes: number): void {
+    const was = this.#uncommitted
+    this.#uncommitted -= bytes
+    if (was > lowWater && this.#uncommitted <= lowWater) this.#options.onDrain()
+  }
+
+  #tellLimit(): void {
+    if (this.#limitTold) return
+    this.#limitTold = true
+    const { journal, process, budget } = this.#options
+    const data = { limit: 'process.output', max: budget, process }
+    journal.append([{ type: 'limit.reached', data }]).catch(() => undefined)
+  }
+}

@@ -1,0 +1,87 @@
+import { type OutputChunk, VitrineError } from '@vitrine/protocol'
+import { HeadAndTail } from './head-and-tail.ts'
+import type { OutputStream } from './recorder.ts'
+
+/** What a new viewer is shown of what was before. */
+const recentBytes = 256 * 1024
+/** What waits for one viewer at most. */
+const maxWaiting = 16 * 1024 * 1024
+
+interface Viewer {
+  readonly waiting: OutputChunk[]
+  bytes: number
+  state: 'open' | 'behind' | 'ended'
+  wake(): void
+}
+
+/** Shows a process's output, as it is, to whoever watches. None of them can slow the process down. */
+export class Viewers {
+  readonly #recent = new Map<OutputStream, HeadAndTail>()
+  readonly #viewers = new Set<Viewer>()
+  #ended = false
+
+  take(stream: OutputStream, data: Buffer): void {
+    let recent = this.#recent.get(stream)
+    if (recent === undefined) {
+      recent = new HeadAndTail(recentBytes, 0)
+      this.#recent.set(stream, recent)
+    }
+    recent.push(data)
+    for (const viewer of this.#viewers) {
+      if (viewer.state !== 'open') continue
+      viewer.bytes += data.length
+      if (viewer.bytes > maxWaiting) {
+        viewer.state = 'behind'
+        viewer.waiting.length = 0
+      } else viewer.waiting.push({ stream, data })
+      viewer.wake()
+    }
+  }
+
+  end(): void {
+    this.#ended = true
+    for (const viewer of this.#viewers) {
+      if (viewer.state === 'open') viewer.state = 'ended'
+      viewer.wake()
+    }
+  }
+
+  async *view(signal?: AbortSignal): AsyncGenerator<OutputChunk, undefined> {
+    const viewer: Viewer = {
+      waiting: this.#recentChunks(),
+      bytes: 0,
+      state: this.#ended ? 'ended' : 'open',
+      wake: () => undefined,
+    }
+    this.#viewers.add(viewer)
+    const stop = () => viewer.wake()
+    signal?.addEventListener('abort', stop)
+    try {
+      for (;;) {
+        if (signal?.aborted) return
+        const chunk = viewer.waiting.shift()
+        if (chunk !== undefined) {
+          viewer.bytes -= Math.min(viewer.bytes, chunk.data.length)
+          yield chunk
+        } else if (viewer.state === 'behind') {
+          throw new VitrineError(
+            'view_fell_behind',
+            `This viewer was ${maxWaiting / 1024 / 1024} MiB behind the process and was let go.`,
+          )
+        } else if (viewer.state === 'ended') return
+        else await new Promise<void>((resolve) => (viewer.wake = resolve))
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      this.#viewers.delete(viewer)
+    }
+  }
+
+  #recentChunks(): OutputChunk[] {
+    return [...this.#recent].flatMap(([stream, kept]) => {
+      const { head, tail } = kept.parts()
+      const data = head.length > 0 ? head : tail
+      return data.length === 0 ? [] : [{ stream, data }]
+    })
+  }
+}

@@ -1,5 +1,0 @@
-export { type CommandPolicy, type CommandPolicyOptions, commandPolicy } from './command-policy.ts'
-export { type Judgement, judge } from './judge.ts'
-export type { JudgedPart } from './judge-command.ts'
-export type { Rule } from './rules/rule.ts'
-export type { Verdict } from './verdict.ts'

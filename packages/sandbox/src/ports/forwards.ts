@@ -1,0 +1,65 @@
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** Connects two sockets until either is over. */
+export function join(one: Socket, other: Socket): void {
+  one.pipe(other)
+  other.pipe(one)
+  for (const [socket, peer] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    socket.on('error', () => peer.destroy())
+    socket.once('close', () => peer.destroy())
+  }
+}
+
+/** Doors on this machine's loopback to ports of a sandbox that has a network of its own. */
+export class Forwards {
+  readonly #connect: (port: number) => Promise<Socket>
+  readonly #servers = new Map<number, Promise<Server>>()
+  readonly #sockets = new Set<Socket>()
+
+  constructor(connect: (port: number) => Promise<Socket>) {
+    this.#connect = connect
+  }
+
+  /** The port of this machine that leads to that port of the sandbox. */
+  async door(port: number): Promise<number> {
+    let server = this.#servers.get(port)
+    if (server === undefined) {
+      server = this.#open(port)
+      this.#servers.set(port, server)
+    }
+    const address = (await server).address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  async close(): Promise<void> {
+    const servers = await Promise.allSettled(this.#servers.values())
+    this.#servers.clear()
+    for (const socket of this.#sockets) socket.destroy()
+    for (const one of servers) if (one.status === 'fulfilled') one.value.close()
+  }
+
+  #open(port: number): Promise<Server> {
+    const server = createServer({ allowHalfOpen: true }, (socket) => void this.#lead(socket, port))
+    return new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(0, '127.0.0.1', () => {
+        server.unref()
+        resolve(server)
+      })
+    })
+  }
+
+  async #lead(socket: Socket, port: number): Promise<void> {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    socket.on('error', () => undefined)
+    try {
+      join(socket, await this.#connect(port))
+    } catch {
+      socket.destroy()
+    }
+  }
+}

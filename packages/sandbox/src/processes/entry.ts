@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProcessExit, ProcessInfo, SpawnOptions } from '@vitrine/protocol'
+import type { Launch } from '../machine/machine.ts'
+import { Viewers } from '../output/viewers.ts'
+import type { ProcessHost } from './process-host.ts'
+import { type EndReason, type OutputListener, RunningProcess, type RunOptions } from './running.ts'
+
+const firstBackoffMs = 250
+const lastBackoffMs = 30_000
+/** Who ran so long before failing starts again without having to wait for earlier failures. */
+const healthyMs = 10_000
+
+export interface EntryOptions {
+  readonly id: string
+  readonly launch: Launch
+  readonly owner?: string | undefined
+  readonly restart?: SpawnOptions['restart']
+  readonly onOutput?: OutputListener
+  /** Remembered after its end, so that it can be listed and asked how it ended. */
+  readonly remember: boolean
+}
+
+/** A process as lists show it: the same one through all its restarts. */
+export class ProcessEntry {
+  readonly id: string
+  readonly owner: string | undefined
+  readonly argv: readonly string[]
+  readonly remember: boolean
+  readonly viewers = new Viewers()
+  /** Settles when it has ended for the last time. */
+  readonly exit: Promise<ProcessExit>
+  readonly #host: ProcessHost
+  readonly #options: EntryOptions
+  readonly #over = new AbortController()
+  #current: RunningProcess
+  #state: ProcessInfo['state'] = 'running'
+  #lastExit: ProcessExit | undefined
+  #restarts = 0
+  #endedWaiting = false
+
+  static async start(host: ProcessHost, options: EntryOptions): Promise<ProcessEntry> {
+    const waiting: { entry?: ProcessEntry; early: Parameters<OutputListener>[] } = { early: [] }
+    const listener: OutputListener = (...output) => {
+      if (waiting.entry === undefined) waiting.early.push(output)
+      else waiting.entry.#output(...output)
+    }
+    const restarts = (exit: ProcessExit) =>
+      waiting.entry === undefined ? false : waiting.entry.#startsAgain(exit)
+    const first = await run(host, options, 0, { onOutput: listener, restarts })
+    const entry = new ProcessEntry(host, options, first)
+    waiting.entry = entry
+    for (const output of waiting.early) entry.#output(...output)
+    return entry
+  }
+
+  private constructor(host: ProcessHost, options: EntryOptions, first: RunningProcess) {
+    this.id = options.id
+    this.owner = options.owner
+    this.argv = options.launch.argv
+    this.remember = options.remember
+    this.#host = host
+    this.#options = options
+    this.#current = first
+    this.exit = this.#live()
+    this.exit.catch(() => undefined)
+  }
+
+  get current(): RunningProcess {
+    return this.#current
+  }
+
+  get over(): boolean {
+    return this.#state === 'exited'
+  }
+
+  /** It was called off while it waited to be started again. */
+  get endedWaiting(): boolean {
+    return this.#endedWaiting
+  }
+
+  info(): ProcessInfo {
+    const { pid, tty, startedAt } = this.#current
+    return {
+      id: this.id,
+      argv: this.argv,
+      pid,
+      tty,
+      startedAt,
+      state: this.#state,
+      restarts: this.#restarts,
+      ...(this.owner !== undefined && { owner: this.owner }),
+      ...(this.#lastExit !== undefined && { exit: this.#lastExit }),
+    }
+  }
+
+  /** It is about to go with its machine: it is not started again, and its end says why. */
+  letGo(reason: EndReason): void {
+    this.#over.abort()
+    this.#current.letGo(reason)
+  }
+
+  kill(reason: EndReason): Promise<ProcessExit> {
+    this.#over.abort()
+    return this.#current.ended ? this.exit : this.#current.kill(reason).then(() => this.exit)
+  }
+
+  stop(graceMs: number): Promise<ProcessExit> {
+    this.#over.abort()
+    return this.#current.ended ? this.exit : this.#current.stop(graceMs).then(() => this.exit)
+  }
+
+  #output(...[stream, bytes]: Parameters<OutputListener>): void {
+    this.viewers.take(stream, bytes)
+    this.#options.onOutput?.(stream, bytes)
+  }
+
+  async #live(): Promise<ProcessExit> {
+    let backoff = firstBackoffMs
+    for (;;) {
+      const began = performance.now()
+      const exit = await this.#current.exit
+      this.#lastExit = exit
+      if (!this.#startsAgain(exit)) return this.#finish(exit)
+      if (performance.now() - began > healthyMs) backoff = firstBackoffMs
+      this.#state = 'waiting'
+      await sleep(backoff, undefined, { signal: this.#over.signal, ref: false }).catch(() => undefined)
+      backoff = Math.min(backoff * 2, lastBackoffMs)
+      if (!this.#startsAgain(exit)) {
+        this.#endedWaiting = true
+        return this.#finish(exit)
+      }
+      this.#restarts += 1
+      try {
+        const listener: OutputListener = (...output) => this.#output(...output)
+        const restarts = (ended: ProcessExit) => this.#startsAgain(ended)
+        this.#current = await run(this.#host, this.#options, this.#restarts, { onOutput: listener, restarts })
+        this.#state = 'running'
+      } catch {
+        this.#endedWaiting = true
+        return this.#finish(exit)
+      }
+    }
+  }
+
+  #startsAgain({ outcome }: ProcessExit): boolean {
+    if (this.#over.signal.aborted) return false
+    const { restart = 'never' } = this.#options
+    return restart === 'always' || (restart === 'on-failure' && outcome === 'failed')
+  }
+
+  #finish(exit: ProcessExit): ProcessExit {
+    this.#state = 'exited'
+    this.viewers.end()
+    return exit
+  }
+}
+
+function run(
+  host: ProcessHost,
+  { id, launch, owner, restart = 'never' }: EntryOptions,
+  restarts: number,
+  hooks: Pick<RunOptions, 'onOutput' | 'restarts'>,
+): Promise<RunningProcess> {
+  const context = {
+    ...(owner !== undefined && { owner }),
+    ...(restart !== 'never' && { restart }),
+    ...(restarts > 0 && { restarts }),
+  }
+  return RunningProcess.start(host, { id, launch, context, ...hooks })
+}

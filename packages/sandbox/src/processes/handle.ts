@@ -1,0 +1,129 @@
+import { constants } from 'node:os'
+import type { Journal } from '@vitrine/journal'
+import { type OutputChunk, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import type { ProcessEntry } from './entry.ts'
+import type { ProcessLimits } from './process-host.ts'
+
+const defaultGraceMs = 2_000
+
+/** A process as its caller holds it. Everything asked of it is an operation. */
+export class ProcessHandle implements Process {
+  readonly id: string
+  readonly #entry: ProcessEntry
+  readonly #journal: Journal
+  readonly #limits: ProcessLimits
+
+  constructor(entry: ProcessEntry, journal: Journal, limits: ProcessLimits) {
+    this.id = entry.id
+    this.#entry = entry
+    this.#journal = journal
+    this.#limits = limits
+  }
+
+  get pid(): number {
+    return this.#entry.current.pid
+  }
+
+  get exit(): Promise<ProcessExit> {
+    return this.#entry.exit
+  }
+
+  view({ signal }: { signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
+    return this.#entry.viewers.view(signal)
+  }
+
+  input(data: string | Uint8Array): Promise<void> {
+    const bytes = Buffer.byteLength(data)
+    return this.#operate('process_input', { bytes }, async () => {
+      const { inputBytes } = this.#limits
+      if (bytes > inputBytes) {
+        await this.#journal.append([
+          { type: 'limit.reached', data: { limit: 'inputBytes', max: inputBytes } },
+        ])
+        throw new VitrineError(
+          'input_too_large',
+          `The input has ${bytes} bytes; ${inputBytes} are the limit.`,
+        )
+      }
+      const { terminal, stdin, ended } = this.#entry.current
+      if (ended) throw exited(this.id)
+      if (terminal !== undefined) terminal.write(data)
+      else if (stdin?.writable) await written((done) => stdin.write(data, done))
+      else throw new VitrineError('input_closed', `The input of process ${this.id} is closed.`)
+    })
+  }
+
+  end(): Promise<void> {
+    return this.#operate('process_end_input', {}, async () => {
+      const { terminal, stdin } = this.#entry.current
+      // ^D: the end of input, as a terminal knows it.
+      if (terminal !== undefined) terminal.write('\x04')
+      else if (stdin?.writable) await written((done) => stdin.end(() => done()))
+    })
+  }
+
+  resize(cols: number, rows: number): Promise<void> {
+    return this.#operate('process_resize', { cols, rows }, async () => {
+      checkSize(cols, rows)
+      const { terminal, ended } = this.#entry.current
+      if (ended) throw exited(this.id)
+      if (terminal === undefined)
+        throw new VitrineError('terminal_required', `Process ${this.id} has no terminal to resize.`)
+      await terminal.resize(cols, rows)
+    })
+  }
+
+  signal(name: string): Promise<void> {
+    return this.#operate('process_signal', { signal: name }, () =>
+      this.#entry.current.signal(signalNamed(name)),
+    )
+  }
+
+  stop({ graceMs = defaultGraceMs }: { graceMs?: number } = {}): Promise<ProcessExit> {
+    return this.#operate('process_stop', { graceMs }, () => this.#entry.stop(graceMs))
+  }
+
+  kill(): Promise<ProcessExit> {
+    return this.#operate('process_kill', {}, () => this.#entry.kill('cancelled'))
+  }
+
+  #operate<T>(op: string, data: Readonly<Record<string, unknown>>, run: () => T | Promise<T>): Promise<T> {
+    return this.#journal.operate(op, { process: this.id, ...data }, run)
+  }
+}
+
+export function checkSize(cols: number, rows: number): void {
+  for (const [name, value] of Object.entries({ cols, rows })) {
+    if (!Number.isInteger(value) || value < 1 || value > 1_000)
+      throw new VitrineError(
+        'argument_invalid',
+        `tty.${name}: expected a whole number from 1 to 1000, got ${value}.`,
+      )
+  }
+}
+
+function signalNamed(name: string): NodeJS.Signals {
+  if (isSignal(name)) return name
+  throw new VitrineError(
+    'argument_invalid',
+    `signal: expected a name such as SIGTERM, got ${JSON.stringify(name)}.`,
+  )
+}
+
+function isSignal(name: string): name is NodeJS.Signals {
+  return Object.hasOwn(constants.signals, name)
+}
+
+function exited(id: string): VitrineError {
+  return new VitrineError('process_exited', `Process ${id} has ended.`)
+}
+
+function written(write: (done: (error?: Error | null) => void) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    write((error) => {
+      if (error)
+        reject(new VitrineError('input_closed', 'The process has closed its input.', { cause: error }))
+      else resolve()
+    })
+  })
+}

@@ -1,0 +1,132 @@
+import type { Journal } from '@vitrine/journal'
+import { isEvent, type JournalItem, type LogChunk, type LogOptions } from '@vitrine/protocol'
+
+interface Range extends LogOptions {
+  /** The last `seq` that is wanted. */
+  readonly upTo?: number
+}
+
+/** What the journal has of a process's output. Secrets are masked in it, and what its budget did not cover is missing. */
+export async function readLogs(journal: Journal, process: string, options: Range): Promise<LogChunk[]> {
+  return options.tail === undefined
+    ? forwards(journal, process, options)
+    : lastLines(journal, process, options, options.tail)
+}
+
+async function forwards(
+  journal: Journal,
+  process: string,
+  { since, signal, upTo }: Range,
+): Promise<LogChunk[]> {
+  const chunks: LogChunk[] = []
+  let from: { after?: string; at?: Date } = startAt(since)
+  for (;;) {
+    const page = await journal.read({ ...from, ...wanted(process), limit: 10_000, ...(signal && { signal }) })
+    for (const item of page.events) if (isUpTo(item, upTo)) chunks.push(...chunkOf(item, process))
+    if (page.end) return chunks
+    from = { after: page.cursor }
+  }
+}
+
+async function lastLines(
+  journal: Journal,
+  process: string,
+  options: Range,
+  count: number,
+): Promise<LogChunk[]> {
+  if (options.since !== undefined) return cutToLines(await forwards(journal, process, options), count)
+  const { signal, upTo } = options
+  const found: LogChunk[] = []
+  let before: string | undefined
+  for (;;) {
+    const range = before === undefined ? {} : { before }
+    const page = await journal.read({
+      ...range,
+      ...wanted(process),
+      order: 'backwards',
+      limit: 1_000,
+      ...(signal && { signal }),
+    })
+    for (const item of page.events) if (isUpTo(item, upTo)) found.unshift(...chunkOf(item, process))
+    if (page.end || linesIn(found) > count) break
+    before = page.cursor
+  }
+  return cutToLines(found, count)
+}
+
+/** Its output from where it is asked for, as it comes, until it has ended for good. */
+export async function* followLogs(
+  journal: Journal,
+  process: string,
+  options: LogOptions,
+): AsyncGenerator<LogChunk, undefined> {
+  const { since, tail, signal } = options
+  let after: string | undefined
+  if (tail !== undefined || since !== undefined) {
+    // Everything up to here comes from pages, everything after from the tail.
+    const { head } = journal
+    yield* await readLogs(journal, process, { ...options, upTo: head.seq })
+    after = journal.cursor(head)
+  }
+  const filter = { types: ['process.output', 'process.exited'], text: process }
+  for await (const item of journal.tail({ ...filter, ...(after && { after }), ...(signal && { signal }) })) {
+    yield* chunkOf(item, process)
+    if (isEvent(item, 'process.exited') && item.data.process === process && item.data.restarting !== true)
+      return
+  }
+}
+
+function isUpTo(item: JournalItem, upTo = Number.POSITIVE_INFINITY): boolean {
+  return 'seq' in item && item.seq <= upTo
+}
+
+function startAt(since: string | undefined): { after?: string; at?: Date } {
+  if (since === undefined) return {}
+  return /^\d{4}-\d\d-\d\dT/.test(since) ? { at: new Date(since) } : { after: since }
+}
+
+function wanted(process: string) {
+  return { types: ['process.output'], text: process }
+}
+
+function chunkOf(item: JournalItem, process: string): LogChunk[] {
+  if (!isEvent(item, 'process.output') || item.data.process !== process) return []
+  const { stream, offset, data, encoding, skipped } = item.data
+  // A policy may have replaced the text by a note of its length and hash.
+  const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.alloc(0)
+  return [{ stream, offset, data: bytes, ...(skipped !== undefined && { skipped }) }]
+}
+
+function linesIn(chunks: readonly LogChunk[]): number {
+  return chunks.reduce(
+    (sum, { data }) => sum + data.reduce((lines, byte) => lines + (byte === 10 ? 1 : 0), 0),
+    0,
+  )
+}
+
+/** From the end back to the line break before the first wanted line. */
+function cutToLines(chunks: readonly LogChunk[], count: number): LogChunk[] {
+  if (count <= 0) return []
+  const kept: LogChunk[] = []
+  let breaks = 0
+  let last = true
+  for (const chunk of chunks.toReversed()) {
+    for (let at = chunk.data.length - 1; at >= 0; at--) {
+      if (chunk.data[at] !== 10) {
+        last = false
+        continue
+      }
+      // The break that ends the last line does not begin another.
+      if (last) {
+        last = false
+        continue
+      }
+      breaks += 1
+      if (breaks < count) continue
+      const data = chunk.data.subarray(at + 1)
+      return data.length === 0 ? kept : [{ ...chunk, offset: chunk.offset + at + 1, data }, ...kept]
+    }
+    kept.unshift(chunk)
+  }
+  return kept
+}

@@ -1,0 +1,257 @@
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ProcessExit, VitrineError } from '@vitrine/protocol'
+import type { Ending, Launch, Launched } from '../machine/machine.ts'
+import { OutputRecorder, type OutputStream } from '../output/recorder.ts'
+import type { ProcessHost } from './process-host.ts'
+
+/** How long what a program has written may still be on its way after its end. */
+const lastWordsMs = 20
+const longestLastWordsMs = 500
+
+export type OutputListener = (stream: OutputStream, chunk: Buffer) => void
+
+export interface RunOptions {
+  readonly id: string
+  readonly launch: Launch
+  /** What else its start says. */
+  readonly context?: Readonly<Record<string, string | number>>
+  /** Whether it will be started again after such an end. */
+  readonly restarts?: (exit: ProcessExit) => boolean
+  /** Sees the output as it is, before it is redacted: for whoever asked for it. */
+  readonly onOutput?: OutputListener
+}
+
+/** Why a process is being ended. */
+export type EndReason = 'timeout' | 'cancelled' | 'interrupted'
+
+/** One process from its start to its committed end. */
+export class RunningProcess {
+  readonly id: string
+  readonly pid: number
+  readonly tty: boolean
+  readonly startedAt: string
+  /** Settles once the end was observed, and is on its way into the journal. */
+  readonly observed: Promise<ProcessExit>
+  /** Settles once the end was observed and committed. */
+  readonly exit: Promise<ProcessExit>
+  readonly #launched: Launched
+  readonly #host: ProcessHost
+  readonly #recorder: OutputRecorder
+  readonly #listeners = new Set<OutputListener>()
+  readonly #began = performance.now()
+  readonly #restarts: (exit: ProcessExit) => boolean
+  #endReason: EndReason | undefined
+  #lastOutput = 0
+  #ended = false
+  #pipesHeld = false
+
+  static async start(host: ProcessHost, options: RunOptions): Promise<RunningProcess> {
+    const launched = await host.machine.launch(options.launch)
+    return new RunningProcess(host, launched, options)
+  }
+
+  private constructor(host: ProcessHost, launched: Launched, options: RunOptions) {
+    const { id, launch, context, restarts = () => false, onOutput } = options
+    this.#restarts = restarts
+    this.id = id
+    this.pid = launched.pid
+    this.tty = launch.tty !== undefined
+    this.startedAt = new Date().toISOString()
+    this.#host = host
+    this.#launched = launched
+    if (onOutput !== undefined) this.#listeners.add(onOutput)
+    this.#recorder = new OutputRecorder({
+      journal: host.journal,
+      process: id,
+      budget: host.limits.journalBytes,
+      onDrain: () => this.#read(),
+    })
+    const { argv, cwd, tty, user } = launch
+    const started = host.journal.append([
+      {
+        type: 'process.started',
+        data: {
+          process: id,
+          argv,
+          cwd,
+          pid: launched.pid,
+          tty: tty !== undefined,
+          ...(user && { user }),
+          ...context,
+        },
+      },
+    ])
+    this.#listen()
+    const run = this.#run()
+    this.observed = run.then(({ exit }) => exit)
+    this.exit = run.then(async ({ exit, committed }) => {
+      await Promise.all([started, committed])
+      return exit
+    })
+    // Whoever does not ask how it ended is not to be told by a crash.
+    for (const promise of [started, this.observed, this.exit]) promise.catch(() => undefined)
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  get terminal() {
+    return this.#launched.terminal
+  }
+
+  get stdin() {
+    return this.#launched.pipes?.stdin
+  }
+
+  onOutput(listener: OutputListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  signal(name: NodeJS.Signals, reach: 'program' | 'tree' = 'program'): void {
+    if (this.#ended) throw new VitrineError('process_exited', `Process ${this.id} has ended.`)
+    this.#launched.signal(name, reach)
+  }
+
+  /** Something else is about to end it. */
+  letGo(reason: EndReason): void {
+    this.#endReason ??= reason
+  }
+
+  /** Ends the whole tree, and says why in the process's end. */
+  async kill(reason: EndReason): Promise<ProcessExit> {
+    if (!this.#ended) {
+      this.#endReason ??= reason
+      await this.#launched.killTree()
+    }
+    return this.exit
+  }
+
+  /** Asks it to end, and after `graceMs` does not ask any more. What it leaves behind goes too. */
+  async stop(graceMs: number): Promise<ProcessExit> {
+    if (!this.#ended) {
+      this.#endReason ??= 'cancelled'
+      this.#launched.signal('SIGTERM', 'tree')
+      await Promise.race([this.#launched.ended, sleep(graceMs, undefined, { ref: false })])
+      await this.#launched.killTree()
+    }
+    return this.exit
+  }
+
+  #listen(): void {
+    const { pipes, terminal } = this.#launched
+    terminal?.onData((bytes) => this.#take('terminal', bytes))
+    pipes?.stdout.on('data', (bytes: Buffer) => this.#take('stdout', bytes))
+    pipes?.stderr.on('data', (bytes: Buffer) => this.#take('stderr', bytes))
+    for (const pipe of this.#pipes()) pipe.on('error', () => undefined)
+  }
+
+  #pipes(): Readable[] {
+    const { pipes } = this.#launched
+    return pipes === undefined ? [] : [pipes.stdout, pipes.stderr]
+  }
+
+  #take(stream: OutputStream, bytes: Buffer): void {
+    // What a grandchild writes after the end belongs to nobody any more.
+    if (this.#pipesHeld) return
+    this.#lastOutput = performance.now()
+    for (const listener of this.#listeners) listener(stream, bytes)
+    this.#recorder.take(stream, bytes)
+    if (this.#recorder.full) this.#pause()
+  }
+
+  #pause(): void {
+    this.#launched.terminal?.pause()
+    for (const pipe of this.#pipes()) pipe.pause()
+  }
+
+  #read(): void {
+    this.#launched.terminal?.resume()
+    for (const pipe of this.#pipes()) pipe.resume()
+  }
+
+  async #run(): Promise<{ exit: ProcessExit; committed: Promise<unknown> }> {
+    const ending = await this.#launched.ended
+    await this.#lastWords()
+    await this.#recorder.end()
+    const exit = exitOf(ending, this.#endReason)
+    const { bytes, skipped } = this.#recorder
+    // In one transaction with whatever its caller writes next.
+    const committed = this.#host.journal.append([
+      {
+        type: 'process.exited',
+        data: {
+          process: this.id,
+          ...exit,
+          durationMs: Math.round((performance.now() - this.#began) * 1_000) / 1_000,
+          bytes,
+          ...(skipped > 0 && { skipped }),
+          ...(this.#pipesHeld && { pipesHeld: true }),
+          ...(this.#restarts(exit) && { restarting: true }),
+          ...(exit.outcome === 'interrupted' && {
+            errorCode: 'interrupted',
+            errorMessage: 'The sandbox ended.',
+          }),
+        },
+      },
+    ])
+    committed.catch(() => undefined)
+    this.#ended = true
+    return { exit, committed }
+  }
+
+  /**
+   * What was written before the end is read to its end. A pipe that something else still holds is not waited for:
+   * it is emptied from then on, so that whatever runs on does not stop for want of a reader.
+   */
+  async #lastWords(): Promise<void> {
+    const { terminal } = this.#launched
+    const open = this.#pipes().filter((pipe) => !pipe.closed)
+    if (open.length === 0 && terminal === undefined) return
+    const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
+    const heard = new AbortController()
+    const silence = this.#silence(heard.signal)
+    const first = await Promise.race([closed.then(() => 'closed' as const), silence])
+    heard.abort()
+    if (first === 'closed') return
+    this.#pipesHeld = true
+    this.#listeners.clear()
+    terminal?.close()
+    for (const pipe of open) {
+      pipe.resume()
+      if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref()
+    }
+  }
+
+  async #silence(signal: AbortSignal): Promise<'silent'> {
+    const until = performance.now() + longestLastWordsMs
+    this.#lastOutput = performance.now()
+    for (;;) {
+      await sleep(lastWordsMs, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return 'silent'
+      const now = performance.now()
+      // A journal that is behind is no silence.
+      if (this.#recorder.full) continue
+      if (now - this.#lastOutput >= lastWordsMs || now > until) return 'silent'
+    }
+  }
+}
+
+function closing(pipe: Readable): Promise<void> {
+  return new Promise((settle) => {
+    if (pipe.closed) settle()
+    else pipe.once('close', () => settle())
+  })
+}
+
+/** What the operating system said, and why it was ended when that was our doing. */
+export function exitOf({ code, signal }: Ending, reason: EndReason | undefined): ProcessExit {
+  const seen = { exitCode: code, signal }
+  if (reason === 'interrupted' || (code === null && signal === null))
+    return { outcome: 'interrupted', exitCode: null, signal: null }
+  // Who ended by itself, even when asked to, has ended in its own way.
+  if (reason !== undefined && signal !== null) return { ...seen, outcome: reason }
+  return { ...seen, outcome: code === 0 ? 'ok' : 'failed' }
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { commandPolicy } from '../../src/policy/command-policy.ts'
+import { judge } from '../../src/policy/judge.ts'
+import { parseShell } from '../../src/policy/shell/parse.ts'
+import { knownText } from '../../src/policy/shell/word.ts'
+import { quotedWord, soup } from './scripts.ts'
+
+describe('reading a shell text', () => {
+  it('gives the argv back, in whatever way it was quoted', () => {
+    fc.assert(
+      fc.property(fc.array(quotedWord, { minLength: 1, maxLength: 5 }), (words) => {
+        const { commands, doubts } = parseShell(words.map(({ written }) => written).join(' '))
+        expect(doubts).toEqual([])
+        expect(commands.map((command) => command.words.map(knownText))).toEqual([
+          words.map(({ value }) => value),
+        ])
+      }),
+    )
+  })
+})
+
+describe('judging', () => {
+  const policy = commandPolicy({ allow: ['*'], deny: ['rm -rf *'], otherwise: 'allow' })
+  const denied = fc.constantFrom(
+    'rm -rf /',
+    'rm -fr x',
+    '/bin/rm -r -f x',
+    "'rm' --recursive -f x",
+    'env rm -vrf x',
+  )
+  const harmless = fc
+    .tuple(fc.constantFrom('ls', 'echo', 'x=1 pnpm', 'nice cat'), fc.array(quotedWord, { maxLength: 3 }))
+    .map(([name, words]) => [name, ...words.map(({ written }) => written)].join(' '))
+  const separator = fc.constantFrom(';', ' && ', ' || ', '|', ' |& ', '&', '\n', ' ;\n ', ' # x\n', ' &&\n')
+  const around = fc.constantFrom<[string, string]>(
+    ['', ''],
+    ['(', ')'],
+    ['{ ', '; }'],
+    ['! ', ''],
+    ['if ', '; then ls; fi'],
+    ['while ls; do ', '; done'],
+    ['echo "$(', ')"'],
+    ['echo `', '`'],
+    ["sh -c '", "'"],
+    ['cat <<E\n$(', ')\nE\n'],
+  )
+
+  it('denies a list or pipeline with a denied command at any place', () => {
+    const list = fc.array(fc.tuple(harmless, separator), { maxLength: 4 })
+    fc.assert(
+      fc.property(list, denied, around, separator, list, (before, command, [open, close], next, after) => {
+        const quoted = open.endsWith("'") ? command.replaceAll("'", '"') : command
+        const text = [...before.flat(), `${open}${quoted}${close}`, next, ...after.flat()].join('')
+        expect(judge(policy, text).verdict).toBe('deny')
+      }),
+    )
+  })
+
+  it('never throws, whatever it is given', () => {
+    const anything = fc.oneof(fc.string({ unit: 'binary' }), soup)
+    fc.assert(
+      fc.property(anything, fc.constantFrom('sh', 'bash', 'zsh'), (text, shell) => {
+        expect(['allow', 'ask', 'deny']).toContain(judge(policy, text, shell).verdict)
+        expect(['allow', 'ask', 'deny']).toContain(judge(policy, text.split(' ')).verdict)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    '$(',
+    '$((',
+    '${x:-',
+    '`',
+    '\\`',
+    '(',
+    '{ ',
+    '"',
+    '"$(',
+    '[',
+    '*',
+    '{',
+    '<<E\n',
+    'env ',
+    'eval ',
+    'xargs ',
+    'timeout ',
+    'find -exec ',
+    'find -exec a ; ',
+    'a;',
+    'a ',
+    '-a ',
+    '$x ',
+    'case x in a) ',
+    'flock a ',
+    'sh <<E\n',
+    '\\\n',
+    '"${x:-',
+    '<(',
+  ])('takes about as long as the text is, with %j as often as it fits', (piece) => {
+    const text = piece.repeat(Math.floor(65_000 / piece.length))
+    const began = performance.now()
+    judge(policy, text)
+    judge(policy, `rm ${text}`)
+    judge(policy, text.split(' '))
+    expect(performance.now() - began).toBeLessThan(3_000)
+  })
+})
