@@ -14,6 +14,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
   test: {
     environment: 'node',
+    globalSetup: ['scripts/system-packages.ts'],
     reporters: ['default', ['json', { outputFile: '.tmp/test-report.json' }]],
     testTimeout: 60_000,
     hookTimeout: 60_000,
