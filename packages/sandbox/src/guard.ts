@@ -38,7 +38,7 @@ export function guardSandbox(): Guarding {
       sandboxes -= 1
       if (sandboxes > 0) return
       guard = undefined
-      running.stdin?.end()
+      running.stdin?.end('.\n')
     },
   }
 }

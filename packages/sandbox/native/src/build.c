@@ -7,15 +7,18 @@
 // everything the sandbox will see of the host, then the sandbox's user namespace, then bubblewrap.
 //
 //   uids=<first>            65,536 ids of the host from here on are the sandbox's 0 to 65,535
-//   owner=<uid>             which of its ids owns, inside, what root owns in an `own=` folder
+//   owner=<uid>             which of its ids owns, inside, what belongs to `disk=` in an `own=` folder
+//   disk=<uid>:<gid>        who owns such a folder on the host
 //   go=<fd>                 waits for a byte before it begins: the host limits this process first
 //   bind=<name>:<path>      the stage's <name> is <path>
-//   own=<name>:<path>       the same, and what root owns there belongs to the sandbox's owner
+//   own=<name>:<path>       the same, with its owner mapped
 //   overlay=<name>:<path>:<folder>   a copy of <path> that keeps its changes in <folder>
 //   hide=<file>             paths of the stage to remove, NUL-separated
 
 #define STAGE "/tmp"
 #define SANDBOX_IDS 65536
+// Who owns on disk what a sandbox's own root makes in its workspace: the same through all its starts.
+#define ROOT_ON_DISK ((1UL << 30) - 2)
 #define MAX_MOUNTS 64
 
 enum kind { bind, own, overlay };
@@ -28,10 +31,10 @@ struct staged {
 
 static struct staged staged[MAX_MOUNTS];
 static int staged_count;
-static long first_uid = -1, owner_uid = 1000;
+static long first_uid = -1, owner_uid = 1000, disk_uid, disk_gid;
 
 /** A user namespace with this mapping, as a descriptor. It lives through a child that waits until we have it. */
-static int user_namespace(const struct line *map) {
+static int user_namespace(const struct line *uids, const struct line *gids) {
   int ready[2], done[2];
   char byte;
   must("pipe", pipe_pair(ready), "ready");
@@ -47,11 +50,10 @@ static int user_namespace(const struct line *map) {
   close_fd(ready[1]);
   if (read_some(ready[0], &byte, 1) != 1) fail("user namespace", EINVAL, "no user namespace to be had");
   static struct line path;
-  const char *files[] = {"/uid_map", "/gid_map"};
-  for (int i = 0; i < 2; i++) {
-    add(add_number(add(clear(&path), "/proc/"), (unsigned long)child), files[i]);
-    must("user ids", write_file(path.at, map), path.at);
-  }
+  add(add_number(add(clear(&path), "/proc/"), (unsigned long)child), "/uid_map");
+  must("user ids", write_file(path.at, uids), path.at);
+  add(add_number(add(clear(&path), "/proc/"), (unsigned long)child), "/gid_map");
+  must("user ids", write_file(path.at, gids), path.at);
   add(add_number(add(clear(&path), "/proc/"), (unsigned long)child), "/ns/user");
   int fd = (int)must("user namespace", open_at(AT_FDCWD, path.at, O_RDONLY, 0), path.at);
   close_fd(done[1]);
@@ -154,27 +156,31 @@ void __attribute__((noreturn)) build_mode(char **args, char **environment) {
     if (same(*args, "--")) command = args + 1;
     else if ((value = after(*args, "uids="))) first_uid = number(value);
     else if ((value = after(*args, "owner="))) owner_uid = number(value);
-    else if ((value = after(*args, "go="))) go = number(value);
+    else if (after(*args, "disk=")) {
+      char *gid = cut(*args + 5);
+      disk_uid = number(*args + 5);
+      disk_gid = number(gid);
+    } else if ((value = after(*args, "go="))) go = number(value);
     else if ((value = after(*args, "hide="))) hidden = (int)must("hide", open_at(AT_FDCWD, value, O_RDONLY, 0), value);
     else if (after(*args, "bind=")) stage(bind, *args + 5);
     else if (after(*args, "own=")) stage(own, *args + 4);
     else if (after(*args, "overlay=")) stage(overlay, *args + 8);
     else fail("usage", EINVAL, *args);
   }
-  if (!command || !command[0] || first_uid < SANDBOX_IDS || owner_uid < 0) fail("usage", EINVAL, "build");
+  if (!command || !command[0] || first_uid < SANDBOX_IDS || owner_uid <= 0 || disk_uid < 0 || disk_gid < 0) fail("usage", EINVAL, "build");
   if (go >= 0) {
     char byte;
     if (read_some((int)go, &byte, 1) != 1) leave(0);
     if (go > 2) close_fd((int)go);
   }
 
-  static struct line map;
-  unsigned long first = (unsigned long)first_uid;
-  int sandbox_ids = user_namespace(mapping(clear(&map), 0, first, SANDBOX_IDS));
-  // On disk: root's files are the owner's; what the sandbox's own root makes keeps its private id.
-  mapping(clear(&map), 0, first + (unsigned long)owner_uid, 1);
-  if (owner_uid != 0) mapping(&map, first, first, 1);
-  int owner_ids = user_namespace(&map);
+  static struct line uids, gids;
+  unsigned long first = (unsigned long)first_uid, owner = first + (unsigned long)owner_uid;
+  mapping(clear(&uids), 0, first, SANDBOX_IDS);
+  int sandbox_ids = user_namespace(&uids, &uids);
+  mapping(mapping(clear(&uids), (unsigned long)disk_uid, owner, 1), ROOT_ON_DISK, first, 1);
+  mapping(mapping(clear(&gids), (unsigned long)disk_gid, owner, 1), ROOT_ON_DISK, first, 1);
+  int owner_ids = user_namespace(&uids, &gids);
 
   must("mounts", SYS(unshare, CLONE_NEWNS, 0, 0, 0, 0), "unshare");
   must("mounts", SYS(mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "/");

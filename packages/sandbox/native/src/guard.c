@@ -1,8 +1,8 @@
 #include "fail.h"
 #include "modes.h"
 
-// The host holds the other end of standard input. It tells the groups it makes (`+<path>` and `-<path>` lines); when
-// it is gone, everything in those groups and everything that carries its marker is killed until nothing is left.
+// The host holds the other end of standard input. It tells the groups it makes (`+<path>` and `-<path>` lines), and
+// with a line `.` that nothing of it is left to guard. When it is gone without that, everything in those groups and everything that carries its marker is killed until nothing is left.
 
 #define MAX_GROUPS 512
 #define MAX_PATH 512
@@ -34,6 +34,7 @@ static void pause_shortly(void) {
 
 static void take_line(const char *text) {
   char sign = *text++;
+  if (sign == '.') leave(0);
   if ((sign != '+' && sign != '-') || length(text) >= MAX_PATH) return;
   for (int i = 0; i < MAX_GROUPS; i++) {
     int found = sign == '+' ? groups[i][0] == 0 : same(groups[i], text);

@@ -39,6 +39,7 @@ export async function chooseMachine(
     const machine = await bubblewrapMachine({
       ...common,
       state: folders.state,
+      managed: folders.managed,
       network,
       rootfs,
       binds,

@@ -106,7 +106,8 @@ export class EngineCore {
   }
 
   #prepareFolders(): void {
-    const { root, home, state } = this.settings.folders
+    const { root, home, state, own } = this.settings.folders
+    for (const folder of own) mkdirSync(folder, { recursive: true, mode: 0o700 })
     mkdirSync(root, { recursive: true, mode: 0o755 })
     mkdirSync(home, { recursive: true, mode: 0o700 })
     mkdirSync(state, { recursive: true, mode: 0o700 })

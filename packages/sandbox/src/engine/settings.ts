@@ -55,6 +55,8 @@ export interface Folders {
   readonly root: string
   readonly home: string
   readonly state: string
+  /** Whether the workspace is among them. */
+  readonly managed: boolean
   /** Made for this sandbox, and removed with it. */
   readonly own: readonly string[]
 }
@@ -158,6 +160,7 @@ function foldersOf(id: string, { root, home, data = dataFolder() }: LocalOptions
       root: join(own, 'workspace'),
       home: home ?? join(own, 'home'),
       state: join(own, 'state'),
+      managed: true,
       own: [own],
     }
   const workspace = realOrNew(resolve(root))
@@ -176,6 +179,7 @@ function foldersOf(id: string, { root, home, data = dataFolder() }: LocalOptions
     root: workspace,
     home: home ?? join(beside, 'home'),
     state: join(own, 'state'),
+    managed: false,
     // What was there before the sandbox stays.
     own: home === undefined ? [own, beside] : [own],
   }

@@ -1,11 +1,16 @@
 import { assemble, give, jump, type Line, label, load } from './bpf.ts'
 import {
   absent,
+  absentWithoutSetId,
   cloneNamespaces,
   forbidden,
   forbiddenIoctls,
   forbiddenToUsers,
+  makesFile,
+  modeArguments,
+  openFlags,
   personalities,
+  setIdBits,
   unshareHarmless,
 } from './policy.ts'
 import { type Arch, type Syscall, syscallNumber } from './syscalls.ts'
@@ -13,6 +18,8 @@ import { type Arch, type Syscall, syscallNumber } from './syscalls.ts'
 export interface SeccompOptions {
   /** For the root of a private range of users, who installs packages. Default: false. */
   readonly root?: boolean
+  /** Whether files may be made setuid or setgid: only where none of them is a file of the host's. Default: false. */
+  readonly setId?: boolean
 }
 
 const allow = 0x7fff_0000
@@ -37,7 +44,7 @@ const x32Bit = 0x4000_0000
  * writeFileSync(path, seccompFilter('x64'))
  * spawn('bwrap', ['--seccomp', '3', ...args], { stdio: ['pipe', 'pipe', 'pipe', openSync(path, 'r')] })
  */
-export function seccompFilter(arch: Arch, { root = false }: SeccompOptions = {}): Uint8Array {
+export function seccompFilter(arch: Arch, { root = false, setId = false }: SeccompOptions = {}): Uint8Array {
   return assemble([
     load(archAt),
     jump('equal', auditArch[arch], 'native'),
@@ -47,6 +54,7 @@ export function seccompFilter(arch: Arch, { root = false }: SeccompOptions = {})
     load(numberAt),
     ...(arch === 'x64' ? [jump('at-least', x32Bit, 'forbidden')] : []),
     ...when(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
+    ...(setId ? [] : setIdChecks(arch)),
     ...when(arch, absent, () => 'absent'),
     ...when(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
     give(allow),
@@ -74,6 +82,21 @@ export function seccompFilter(arch: Arch, { root = false }: SeccompOptions = {})
     load(lowWordOf(0)),
     ...personalities.map((personality) => jump('equal', personality, 'allowed')),
 
+    give(refuse | EPERM),
+
+    ...Object.entries(openFlags).flatMap(([name, flags]) => [
+      label(name),
+      load(lowWordOf(flags)),
+      jump('any-bit', makesFile, `mode ${flags + 1}`),
+      give(allow),
+    ]),
+    ...[1, 2, 3].flatMap((argument) => [
+      label(`mode ${argument}`),
+      load(lowWordOf(argument)),
+      jump('any-bit', setIdBits, 'forbidden'),
+      give(allow),
+    ]),
+
     label('forbidden'),
     give(refuse | EPERM),
     label('absent'),
@@ -81,6 +104,18 @@ export function seccompFilter(arch: Arch, { root = false }: SeccompOptions = {})
     label('allowed'),
     give(allow),
   ])
+}
+
+function setIdChecks(arch: Arch): Line[] {
+  return [
+    ...when(arch, absentWithoutSetId, () => 'absent'),
+    ...when(arch, namesOf(openFlags), (name) => name),
+    ...namesOf(modeArguments).flatMap((name) => when(arch, [name], () => `mode ${modeArguments[name]}`)),
+  ]
+}
+
+function namesOf<Name extends Syscall>(table: Readonly<Record<Name, number>>): Name[] {
+  return Object.keys(table).filter((name): name is Name => name in table)
 }
 
 /** Compares the loaded number with those of the calls that this architecture has. */

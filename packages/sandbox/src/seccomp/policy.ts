@@ -79,3 +79,27 @@ export const personalities: readonly number[] = [0, 0xffff_ffff]
 
 /** `TIOCSTI` and `TIOCLINUX` type into the terminal of whoever started the sandbox. */
 export const forbiddenIoctls: readonly number[] = [0x5412, 0x541c]
+
+/**
+ * A workspace's files belong to their owner on the host. If a sandbox could set these bits, whoever runs such a file
+ * on the host would run it as that owner.
+ */
+export const setIdBits = 0o6000
+
+/** Which argument is the mode. */
+export const modeArguments = {
+  chmod: 1,
+  fchmod: 1,
+  creat: 1,
+  mknod: 1,
+  fchmodat: 2,
+  fchmodat2: 2,
+  mknodat: 2,
+} as const satisfies Partial<Record<Syscall, number>>
+
+/** Where the flags are; the mode follows them, and counts when a file is made: `O_CREAT`, `O_TMPFILE`. */
+export const openFlags = { open: 1, openat: 2 } as const satisfies Partial<Record<Syscall, number>>
+export const makesFile = 0o20000100
+
+/** Its flags and mode stand in memory; libc does without it. */
+export const absentWithoutSetId: readonly Syscall[] = ['openat2']

@@ -2,10 +2,15 @@ export type Arch = 'x64' | 'arm64'
 
 /** The numbers of the calls that the policy names: `[x64, arm64]`; `null` where an architecture has no such call. */
 const table = {
+  open: [2, null],
   ioctl: [16, 29],
   clone: [56, 220],
+  creat: [85, null],
+  chmod: [90, null],
+  fchmod: [91, 52],
   ptrace: [101, 117],
   syslog: [103, 116],
+  mknod: [133, null],
   personality: [135, 92],
   vhangup: [153, 58],
   modify_ldt: [154, null],
@@ -34,6 +39,9 @@ const table = {
   request_key: [249, 218],
   keyctl: [250, 219],
   migrate_pages: [256, 238],
+  openat: [257, 56],
+  mknodat: [259, 33],
+  fchmodat: [268, 53],
   unshare: [272, 97],
   move_pages: [279, 239],
   perf_event_open: [298, 241],
@@ -57,10 +65,12 @@ const table = {
   fsmount: [432, 432],
   fspick: [433, 433],
   clone3: [435, 435],
+  openat2: [437, 437],
   pidfd_getfd: [438, 438],
   mount_setattr: [442, 442],
   quotactl_fd: [443, 443],
   set_mempolicy_home_node: [450, 450],
+  fchmodat2: [452, 452],
   open_tree_attr: [467, 467],
 } as const satisfies Record<string, readonly [x64: number, arm64: number | null]>
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { seccompFilter } from '../../src/seccomp/filter.ts'
-import { absent, forbidden, forbiddenToUsers } from '../../src/seccomp/policy.ts'
+import { absent, absentWithoutSetId, forbidden, forbiddenToUsers } from '../../src/seccomp/policy.ts'
 import { type Arch, type Syscall, syscallNumber } from '../../src/seccomp/syscalls.ts'
 import { call, evaluate } from './interpreter.ts'
 
@@ -10,15 +10,12 @@ const eperm = 0x00050001
 const enosys = 0x00050026
 
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7 } as const
-const flavours = [
-  { arch: 'x64', root: false },
-  { arch: 'x64', root: true },
-  { arch: 'arm64', root: false },
-  { arch: 'arm64', root: true },
-] as const
+const flavours = (['x64', 'arm64'] as const).flatMap((arch) =>
+  [false, true].flatMap((root) => [false, true].map((setId) => ({ arch, root, setId }))),
+)
 
-describe.each(flavours)('the filter of %o', ({ arch, root }) => {
-  const filter = seccompFilter(arch, { root })
+describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
+  const filter = seccompFilter(arch, { root, setId })
   const answer = (nr: number, ...args: (number | bigint)[]) =>
     evaluate(filter, call(audit[arch], nr, ...args))
   const numbers = (names: readonly Syscall[]) =>
@@ -32,7 +29,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root }) => {
 
   test('answers EPERM or ENOSYS for exactly the calls named', () => {
     const refused = new Set(numbers(root ? forbidden : [...forbidden, ...forbiddenToUsers]))
-    const missing = new Set(numbers(absent))
+    const missing = new Set(numbers(setId ? absent : [...absent, ...absentWithoutSetId]))
     for (let number = 0; number < 1024; number += 1) {
       const expected = refused.has(number) ? eperm : missing.has(number) ? enosys : allow
       expect([number, answer(number)]).toEqual([number, expected])
@@ -73,6 +70,33 @@ describe.each(flavours)('the filter of %o', ({ arch, root }) => {
     expect(answer(nr(name), ...args)).toBe(expected)
   })
 
+  test.each<[Syscall, (number | bigint)[]]>([
+    ['chmod', [0, 0o4755]],
+    ['chmod', [0, 0o2755]],
+    ['fchmod', [0, 0o6755]],
+    ['fchmodat', [0, 0, 0o4755]],
+    ['fchmodat2', [0, 0, 0o4755]],
+    ['creat', [0, 0o4755]],
+    ['mknod', [0, 0o104755]],
+    ['mknodat', [0, 0, 0o104755]],
+    ['open', [0, 0o101, 0o4755]],
+    ['openat', [0, 0, 0o101, 0o4755]],
+    ['openat', [0, 0, 0o20200001, 0o2755]],
+  ])('%s sets no id of the host with %o', (name, args) => {
+    if (syscallNumber(arch, name) !== null) expect(answer(nr(name), ...args)).toBe(setId ? allow : eperm)
+  })
+
+  test.each<[Syscall, (number | bigint)[]]>([
+    ['chmod', [0, 0o1777]],
+    ['fchmodat', [0, 0, 0o755, 0o6000]],
+    // Without a file to make, the mode means nothing and may be anything.
+    ['openat', [0, 0, 0o1, 0o6777]],
+    ['open', [0, 0, 0o6777]],
+    ['openat', [0, 0, 0o101, 0o1777]],
+  ])('%s is free with %o', (name, args) => {
+    if (syscallNumber(arch, name) !== null) expect(answer(nr(name), ...args)).toBe(allow)
+  })
+
   test('has no calls for another architecture', () => {
     for (const other of [0x40000003, 0x40000028, 0xc0000015, 0, audit[arch === 'x64' ? 'arm64' : 'x64']])
       for (const number of [0, 1, 39, 60, 0x40000027])
@@ -83,7 +107,10 @@ describe.each(flavours)('the filter of %o', ({ arch, root }) => {
     for (const number of [0x40000000, 0x40000027, 0x7fffffff, 0xffffffff]) expect(answer(number)).toBe(eperm)
   })
 
-  const word = fc.oneof(fc.nat(0xffffffff), fc.constantFrom(0, 0x5412, 0x541c, 0xffffffff, 0x20000, 0x400))
+  const word = fc.oneof(
+    fc.nat(0xffffffff),
+    fc.constantFrom(0, 0x5412, 0x541c, 0xffffffff, 0x20000, 0x400, 0o4755, 0o101),
+  )
   const anyCall = fc.record({
     arch: fc.oneof({ weight: 4, arbitrary: fc.constant(audit[arch]) }, fc.nat(0xffffffff)),
     nr: fc.oneof({ weight: 4, arbitrary: fc.nat(520) }, fc.nat(0xffffffff)),
@@ -93,7 +120,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root }) => {
   test('ends for every call in the answer that the policy gives', () => {
     fc.assert(
       fc.property(anyCall, (one) => {
-        expect(evaluate(filter, one)).toBe(expectedAnswer(arch, root, one))
+        expect(evaluate(filter, one)).toBe(expectedAnswer(arch, root, setId, one))
       }),
       { numRuns: 5000 },
     )
@@ -104,17 +131,24 @@ describe.each(flavours)('the filter of %o', ({ arch, root }) => {
 function expectedAnswer(
   arch: Arch,
   root: boolean,
+  setId: boolean,
   { arch: caller, nr, args }: ReturnType<typeof call>,
 ): number {
   if (caller !== audit[arch]) return enosys
   if (arch === 'x64' && nr >= 0x40000000) return eperm
   const is = (name: Syscall) => syscallNumber(arch, name) === nr
-  const [first = [0, 0], second = [0, 0]] = args
-  if (absent.some(is)) return enosys
+  const [first = [0, 0], second = [0, 0], third = [0, 0], fourth = [0, 0]] = args
+  if (absent.some(is) || (is('openat2') && !setId)) return enosys
   if (forbidden.some(is) || (is('chroot') && !root)) return eperm
   if (is('ioctl')) return [0x5412, 0x541c].includes(second[0]) ? eperm : allow
   if (is('clone')) return BigInt(first[0]) & 0x7e020000n ? eperm : allow
   if (is('unshare')) return first[1] !== 0 || BigInt(first[0]) & ~0x50f00n ? eperm : allow
   if (is('personality')) return first[0] === 0 || first[0] === 0xffffffff ? allow : eperm
+  if (setId) return allow
+  const setsId = (mode: readonly [number, number]) => (mode[0] & 0o6000 ? eperm : allow)
+  if (is('chmod') || is('fchmod') || is('creat') || is('mknod')) return setsId(second)
+  if (is('fchmodat') || is('fchmodat2') || is('mknodat')) return setsId(third)
+  if (is('open')) return second[0] & 0o20000100 ? setsId(third) : allow
+  if (is('openat')) return third[0] & 0o20000100 ? setsId(fourth) : allow
   return allow
 }

@@ -106,7 +106,7 @@ class BubblewrapMachine implements Machine {
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
-    this.#filters = writeFilters(state)
+    this.#filters = writeFilters(state, options.managed)
     const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
     this.#fds = opened.map(({ fd }) => fd)
     // Held open by this process, so that no number is ever looked up twice.
@@ -224,11 +224,12 @@ function pidNamespaceOf(pid: number): string | undefined {
   }
 }
 
-function writeFilters(state: string): { user: string; root: string } {
+/** In a workspace that others use too, not even the sandbox's root makes a file that runs as its owner. */
+function writeFilters(state: string, managed: boolean): { user: string; root: string } {
   const arch = process.arch === 'arm64' ? 'arm64' : 'x64'
   const user = join(state, 'seccomp')
   const root = join(state, 'seccomp-root')
   writeFileSync(user, seccompFilter(arch), { mode: 0o600 })
-  writeFileSync(root, seccompFilter(arch, { root: true }), { mode: 0o600 })
+  writeFileSync(root, seccompFilter(arch, { root: true, setId: managed }), { mode: 0o600 })
   return { user, root }
 }

@@ -1,4 +1,4 @@
-import { lchownSync, readdirSync } from 'node:fs'
+import { lchownSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sandboxUser } from './accounts.ts'
 import { bubblewrapArguments } from './layout.ts'
@@ -29,10 +29,11 @@ export function planForRoot(
   { uids, mapsOwners }: RootPlan,
 ): Plan {
   const accounts = writeAccounts(options)
-  if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, uids + sandboxUser.uid)
+  const disk = settleOwner(options)
+  if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, mapped(uids))
   const own = mapsOwners ? 'own' : 'bind'
   const orders = [
-    ...[`uids=${uids}`, `owner=${sandboxUser.uid}`, `go=${buildFds.go}`],
+    ...[`uids=${uids}`, `owner=${sandboxUser.uid}`, `disk=${disk.uid}:${disk.gid}`, `go=${buildFds.go}`],
     ...[`bind=program:${program}`, `${own}=workspace:${options.root}`, `${own}=home:${options.home}`],
     ...options.binds.map(({ source }, index) => `bind=bind${index}:${source}`),
   ]
@@ -55,12 +56,33 @@ export function planForRoot(
   return { file: program, args: ['build', ...orders, '--', bubblewrap, ...args] }
 }
 
-/** Where owners cannot be mapped, they are changed. Nothing runs in the folder yet. */
-function giveAway(path: string, owner: number): void {
-  lchownSync(path, owner, owner)
+interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Who owns the folders that Vitrine makes for sandboxes, on disk: nobody else. It is just below the private ids. */
+const keeper: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
+
+/** The workspace's owner on disk, who owns HOME as well. */
+function settleOwner({ root, home, managed }: BuildOptions): Owner {
+  const { uid, gid } = lstatSync(root)
+  if (managed && uid === 0) giveAway(root, keeper)
+  const owner = managed && uid === 0 ? keeper : { uid, gid }
+  if (lstatSync(home).uid !== owner.uid) giveAway(home, owner)
+  return owner
+}
+
+function mapped(uids: number): Owner {
+  return { uid: uids + sandboxUser.uid, gid: uids + sandboxUser.gid }
+}
+
+/** Nothing runs in the folder yet. */
+function giveAway(path: string, owner: Owner): void {
+  lchownSync(path, owner.uid, owner.gid)
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const full = join(path, entry.name)
     if (entry.isDirectory()) giveAway(full, owner)
-    else lchownSync(full, owner, owner)
+    else lchownSync(full, owner.uid, owner.gid)
   }
 }

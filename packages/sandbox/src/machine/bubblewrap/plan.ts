@@ -7,6 +7,8 @@ import { hostFile, resolverFile, systemEntries } from './system.ts'
 /** What a machine is made of. */
 export interface BuildOptions {
   readonly root: string
+  /** Whether the workspace was made for this sandbox, and nobody else has to do with it. */
+  readonly managed: boolean
   /** Where HOME is on the host. */
   readonly home: string
   /** A folder of the host's alone. */
