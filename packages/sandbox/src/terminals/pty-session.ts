@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isVitrineError, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import { fitTokens } from './fit-tokens.ts'
+import type { PtyUpdate } from './pty-update.ts'
+import type { UnreadOutput } from './unread-output.ts'
+
+/** What a session needs of its process. */
+export type PtyProcess = Pick<Process, 'id' | 'exit' | 'input' | 'end' | 'kill'>
+
+/** A process that a model talks with, call by call. */
+export class PtySession {
+  readonly id: number
+  readonly process: PtyProcess
+  readonly #tty: boolean
+  readonly #unread: UnreadOutput
+  readonly #ended: Promise<unknown>
+  #end: { readonly exit: ProcessExit } | { readonly error: unknown } | undefined
+
+  constructor(
+    id: number,
+    process: PtyProcess,
+    { tty, unread }: { readonly tty: boolean; readonly unread: UnreadOutput },
+  ) {
+    this.id = id
+    this.process = process
+    this.#tty = tty
+    this.#unread = unread
+    this.#ended = process.exit.then(
+      (exit) => {
+        this.#end = { exit }
+      },
+      (error: unknown) => {
+        this.#end = { error }
+      },
+    )
+  }
+
+  get exited(): boolean {
+    return this.#end !== undefined
+  }
+
+  async type(chars: string): Promise<void> {
+    if (!this.#tty)
+      throw new VitrineError(
+        'terminal_required',
+        `Session ${this.id} was started without a terminal and takes no input.`,
+      )
+    if (this.exited) return
+    try {
+      await this.process.input(chars)
+    } catch (error) {
+      // It ended meanwhile: how it ended is the answer.
+      if (!isVitrineError(error) || (error.code !== 'process_exited' && error.code !== 'input_closed'))
+        throw error
+    }
+  }
+
+  /** Settles when it has ended, or after that time. */
+  async wait(milliseconds: number): Promise<void> {
+    const over = new AbortController()
+    const time = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
+    await Promise.race([this.#ended, time])
+    over.abort()
+  }
+
+  /** What is new. */
+  update(maxTokens: number): Omit<PtyUpdate, 'wallTimeMs'> {
+    const end = this.#end
+    if (end === undefined) return { sessionId: this.id, ...fitTokens(this.#unread.take(), maxTokens) }
+    if ('error' in end) throw end.error
+    this.#unread.end()
+    const { exitCode, signal } = end.exit
+    return { ...fitTokens(this.#unread.take(), maxTokens), exitCode, signal }
+  }
+}

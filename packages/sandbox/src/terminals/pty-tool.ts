@@ -1,0 +1,127 @@
+import type { Journal } from '@vitrine/journal'
+import { type Command, type SpawnOptions, VitrineError } from '@vitrine/protocol'
+import type { OutputListener } from '../processes/running.ts'
+import { type PtyProcess, PtySession } from './pty-session.ts'
+import { PtySessions } from './pty-sessions.ts'
+import type { PtyUpdate } from './pty-update.ts'
+import { UnreadOutput } from './unread-output.ts'
+import { yieldTime } from './yield-time.ts'
+
+const defaultTokens = 10_000
+const screen = { cols: 80, rows: 24 }
+
+/** What the tool needs of a sandbox. */
+export interface PtyHost {
+  readonly journal: Pick<Journal, 'operate'>
+  /** Like a sandbox's `spawn`. The listener gets all output, from the first byte on, before `exit` settles. */
+  spawn(command: Command, options: SpawnOptions, onOutput: OutputListener): Promise<PtyProcess>
+}
+
+export interface PtyStart extends Pick<SpawnOptions, 'shell' | 'env' | 'user' | 'timeoutMs'> {
+  readonly cmd: Command
+  readonly workdir?: string
+  /** With a terminal, and so with input. Default false. */
+  readonly tty?: boolean
+  /** How long to wait for its end; from 250 ms to 30 s, 10 s by default. */
+  readonly yieldTimeMs?: number
+  /** Of one answer, 10,000 by default; a token is 4 bytes. */
+  readonly maxOutputTokens?: number
+}
+
+export interface PtyWrite {
+  readonly sessionId: number
+  /** Without any, it only looks what is new, for 5 s at least. */
+  readonly chars?: string
+  /** How long to wait after typing; from 250 ms, which is the default, to 30 s. */
+  readonly yieldTimeMs?: number
+  readonly maxOutputTokens?: number
+}
+
+export interface PtyTool {
+  /** Starts a command and answers when it has ended or the time is over. */
+  ptyExecStart(start: PtyStart): Promise<PtyUpdate>
+  /** Types into a session, or looks what it has written since. One that has ended is forgotten with this answer. */
+  ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate>
+  ptyTerminateAll(): Promise<void>
+}
+
+/** Terminals in the form that models call: every answer is short, and says how to go on. */
+export function createPtyTool({ journal, spawn }: PtyHost, sessions = new PtySessions()): PtyTool {
+  const start = async (session: PtyStart): Promise<PtySession> => {
+    const { cmd, workdir, tty = false, shell, env, user, timeoutMs } = session
+    const unread = new UnreadOutput()
+    const options = {
+      ...(shell !== undefined && { shell }),
+      ...(workdir !== undefined && { cwd: workdir }),
+      ...(env !== undefined && { env }),
+      ...(user !== undefined && { user }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(tty && { tty: screen }),
+    }
+    const process = await spawn(cmd, options, (stream, chunk) => unread.push(stream, chunk))
+    const started = new PtySession(sessions.newId(), process, { tty, unread })
+    await sessions.add(started)?.process.kill()
+    // It will never get input: who waits for some is told so.
+    if (!tty) await process.end()
+    return started
+  }
+
+  const answer = async (session: PtySession, waitMs: number, tokens: number): Promise<Answered> => {
+    await session.wait(waitMs)
+    if (session.exited) sessions.forget(session.id)
+    return { process: session.process.id, ...session.update(tokens) }
+  }
+
+  return {
+    async ptyExecStart(asked) {
+      const { cmd, workdir, tty = false, yieldTimeMs = 10_000, maxOutputTokens = defaultTokens } = asked
+      const began = performance.now()
+      const waitMs = yieldTime(yieldTimeMs, 'command')
+      const tokens = checkTokens(maxOutputTokens)
+      const facts = { command: cmd, tty, ...(workdir !== undefined && { cwd: workdir }) }
+      const run = async () => answer(await start(asked), waitMs, tokens)
+      return updateOf(await journal.operate('pty_exec_start', facts, run, { finish }), began)
+    },
+
+    async ptyWriteStdin({ sessionId, chars = '', yieldTimeMs = 250, maxOutputTokens = defaultTokens }) {
+      const began = performance.now()
+      const waitMs = yieldTime(yieldTimeMs, chars === '' ? 'poll' : 'command')
+      const tokens = checkTokens(maxOutputTokens)
+      const facts = { sessionId, bytes: Buffer.byteLength(chars) }
+      const run = async () => {
+        const session = sessions.use(sessionId)
+        if (chars !== '') await session.type(chars)
+        return answer(session, waitMs, tokens)
+      }
+      return updateOf(await journal.operate('pty_write_stdin', facts, run, { finish }), began)
+    },
+
+    async ptyTerminateAll() {
+      const run = async () => {
+        const all = sessions.forgetAll()
+        await Promise.all(all.map(({ process }) => process.kill()))
+        return all.length
+      }
+      await journal.operate('pty_terminate_all', {}, run, { finish: (count) => ({ count }) })
+    },
+  }
+}
+
+type Answered = Omit<PtyUpdate, 'wallTimeMs'> & { readonly process: string }
+
+function updateOf({ process: _, ...update }: Answered, began: number): PtyUpdate {
+  return { ...update, wallTimeMs: performance.now() - began }
+}
+
+/** The output itself is in the journal as the process's. */
+function finish({ output, ...facts }: Answered) {
+  return { ...facts, bytes: Buffer.byteLength(output) }
+}
+
+function checkTokens(tokens: number): number {
+  if (Number.isSafeInteger(tokens) && tokens >= 1) return tokens
+  throw new VitrineError(
+    'argument_invalid',
+    `maxOutputTokens: expected a whole number above 0, got ${tokens}.`,
+  )
+}

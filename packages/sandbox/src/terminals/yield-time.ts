@@ -1,0 +1,17 @@
+import { VitrineError } from '@vitrine/protocol'
+
+const shortestMs = 250
+const longestMs = 30_000
+/** Who only looks, and does not type, has time. */
+const shortestPollMs = 5_000
+
+/** How long a call waits for output before it answers. */
+export function yieldTime(wishedMs: number, kind: 'command' | 'poll'): number {
+  if (typeof wishedMs !== 'number' || Number.isNaN(wishedMs))
+    throw new VitrineError(
+      'argument_invalid',
+      `yieldTimeMs: expected a number of milliseconds, got ${wishedMs}.`,
+    )
+  const least = kind === 'poll' ? shortestPollMs : shortestMs
+  return Math.min(longestMs, Math.max(least, wishedMs))
+}
