@@ -50,7 +50,8 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
     const { isolation, network, rootfs, reach, folders } = settings
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach }
-    await journal.append([{ type: 'sandbox.created', data }])
+    // One that goes on was created before.
+    if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const sandbox = new LocalSandbox(new EngineCore(id, store, settings), journal, gate, closeStore)
     await sandbox.lifecycle.start()

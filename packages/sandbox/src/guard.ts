@@ -8,37 +8,35 @@ const value = randomHex(12)
 /** Every process of this host carries it, so that the guard finds them when the host is gone. */
 export const hostMarker: Readonly<Record<string, string>> = { [variable]: value }
 
-let guard: ChildProcess | undefined
-let sandboxes = 0
-
 /** What one sandbox asks of the guard. */
 export interface Guarding {
   /** Whether there is a guard on this platform. */
   readonly present: boolean
-  watch(group: string): void
-  forget(group: string): void
   end(): void
 }
 
-/** One guard for all sandboxes of this process: it ends what they run when this process dies, however it dies. */
-export function guardSandbox(): Guarding {
+const guarded = new Set<readonly string[]>()
+let guard: ChildProcess | undefined
+
+/**
+ * One guard for all sandboxes of this process: it ends what they run when this process dies, however it dies.
+ * `groups` are the control groups of the sandbox that asks.
+ */
+export function guardSandbox(groups: readonly string[]): Guarding {
   const program = machineProgram()
-  if (program === undefined) return { present: false, watch: ignore, forget: ignore, end: ignore }
-  sandboxes += 1
-  const running = guard ?? start(program)
-  guard = running
-  let ended = false
+  if (program === undefined) return { present: false, end: () => undefined }
+  const mine = [...groups]
+  guarded.add(mine)
+  if (guard === undefined) guard = start(program)
+  else tell(guard, '+', mine)
   return {
     present: true,
-    watch: (group) => void running.stdin?.write(`+${group}\n`),
-    forget: (group) => void running.stdin?.write(`-${group}\n`),
     end: () => {
-      if (ended) return
-      ended = true
-      sandboxes -= 1
-      if (sandboxes > 0) return
+      if (!guarded.delete(mine) || guard === undefined) return
+      tell(guard, '-', mine)
+      if (guarded.size > 0) return
+      guard.stdin?.end('.\n')
       guard = undefined
-      running.stdin?.end('.\n')
     },
   }
 }
@@ -49,16 +47,20 @@ function start(program: string): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  child.on('error', ignore)
-  child.stdin?.on('error', ignore)
+  child.on('error', () => undefined)
+  child.stdin?.on('error', () => undefined)
   // It waits for this process; this process must not wait for it.
   child.unref()
   const { stdin } = child
   if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+  for (const groups of guarded) tell(child, '+', groups)
   child.once('exit', () => {
-    if (guard === child) guard = undefined
+    // Somebody killed it: another takes its place.
+    if (guard === child) guard = start(program)
   })
   return child
 }
 
-function ignore(): void {}
+function tell(child: ChildProcess, sign: '+' | '-', groups: readonly string[]): void {
+  for (const group of groups) child.stdin?.write(`${sign}${group}\n`)
+}

@@ -3,6 +3,7 @@ export { type CreateSandboxOptions, createSandbox, type LocalProvider, local } f
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { Isolation, LocalOptions, SandboxLimits } from './engine/settings.ts'
+export { endSurvivors } from './machine/survivors.ts'
 export { type CommandPolicy, type CommandPolicyOptions, commandPolicy } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'
 export type { JudgedPart } from './policy/judge-command.ts'

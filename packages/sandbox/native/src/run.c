@@ -160,7 +160,7 @@ static void __attribute__((noreturn)) become_command(const struct order *order, 
   fail("exec", worst, name);
 }
 
-/** What the sandbox sees of the keeper in its process table says nothing about the host. */
+/** What the sandbox sees of the keeper in its process table says nothing about the host. Two words stand before `args`. */
 static void hide_arguments(char **args) {
   for (; *args; args++) memset(*args, 0, length(*args));
 }
@@ -214,7 +214,8 @@ void __attribute__((noreturn)) run_mode(char **args, char **environment) {
     }
     close_fd(REPORT);
     if (terminal >= 0) close_fd(terminal);
-    hide_arguments(args);
+    hide_arguments(args - 2);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     // Held by the command alone: a pipe that stays open because of the keeper would never end.
     for (int fd = 0; fd < 3; fd++) close_fd(fd);
     for (;;) {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
-import type { Machine } from '../machine/machine.ts'
+import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
 import { ProcessTable } from '../processes/table.ts'
@@ -86,6 +86,7 @@ export class EngineCore {
     )
     this.#capabilities = machine.capabilities
     try {
+      warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
       machine.onLost((reason) => void outside(() => this.#lost(journal, machine, reason)))
@@ -192,6 +193,15 @@ export class EngineCore {
     this.#turn = turn.catch(() => undefined)
     return turn
   }
+}
+
+/** Asked for as good as can be had, and it is not good: nobody should find out by looking for it. */
+function warnOfFallback(degraded: readonly Degradation[]): void {
+  const fallback = degraded.find(({ what }) => what === 'bubblewrap')
+  if (fallback !== undefined)
+    process.emitWarning(`Commands run without isolation: ${fallback.reason}`, {
+      code: 'VITRINE_NOT_ISOLATED',
+    })
 }
 
 function notRunning(): VitrineError {

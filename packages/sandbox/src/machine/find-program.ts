@@ -18,8 +18,13 @@ export function findProgram(launch: Launch): string {
 }
 
 export function checkWorkingDirectory(launch: Launch): void {
-  const found = statSync(launch.cwd, { throwIfNoEntry: false })
-  if (!found?.isDirectory()) throw launchError('cwd', os.errno.ENOENT, launch.cwd, launch)
+  let isFolder = false
+  try {
+    isFolder = statSync(launch.cwd, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch {
+    throw launchError('cwd', os.errno.EACCES, launch.cwd, launch)
+  }
+  if (!isFolder) throw launchError('cwd', os.errno.ENOENT, launch.cwd, launch)
 }
 
 function candidates(name: string, { cwd, env }: Launch): string[] {
@@ -29,13 +34,14 @@ function candidates(name: string, { cwd, env }: Launch): string[] {
 }
 
 function look(file: string): 'executable' | 'other' | 'missing' {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return 'missing'
-  if (!found.isFile()) return 'other'
   try {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found === undefined) return 'missing'
+    if (!found.isFile()) return 'other'
     accessSync(file, constants.X_OK)
     return 'executable'
   } catch {
+    // A folder that may not be entered, or a file that may not be executed.
     return 'other'
   }
 }

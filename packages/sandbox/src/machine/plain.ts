@@ -13,6 +13,7 @@ import { groupFolders, limitedGroup, limitKinds } from './limits.ts'
 import type { Degradation, Launch, Launched, Machine } from './machine.ts'
 import { startWithPipes } from './pipes.ts'
 import { carriesMarker, descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
+import { markedBy, sandboxMarker } from './survivors.ts'
 import { findUser, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
@@ -24,14 +25,12 @@ export interface PlainOptions {
   readonly cgroups: CgroupAccess
 }
 
-const sandboxVariable = 'VITRINE_SANDBOX'
 const processVariable = 'VITRINE_PROCESS'
 
 /** Plain processes of the host, each in a session of its own: nothing is hidden from them. */
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
   const { group, degraded } = await limitedGroup(options.cgroups, options.id, options.limits)
-  const guarding = guardSandbox()
-  for (const folder of groupFolders(group)) guarding.watch(folder)
+  const guarding = guardSandbox(groupFolders(group))
   return new PlainMachine(options, group, degraded, guarding)
 }
 
@@ -46,7 +45,7 @@ class PlainMachine implements Machine {
   readonly sharesLoopback = true
   readonly #group: Cgroup | undefined
   readonly #guarding: Guarding
-  readonly #marker: string
+  readonly #id: string
   readonly #canFreeze: boolean
   #launches = 0
 
@@ -61,14 +60,14 @@ class PlainMachine implements Machine {
     this.places = [root, home, '/tmp']
     this.#group = group
     this.#guarding = guarding
-    this.#marker = `${sandboxVariable}=${id}`
+    this.#id = id
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.environment = {
       ...environmentOfHost(process.env),
       HOME: home,
       ...env,
       ...hostMarker,
-      [sandboxVariable]: id,
+      ...sandboxMarker(id),
     }
     this.degraded = [
       {
@@ -150,7 +149,7 @@ class PlainMachine implements Machine {
   }
 
   #members(table: ReadonlyMap<number, ProcessRow>): Set<number> {
-    const marked = [...table.keys()].filter((pid) => pid !== process.pid && carriesMarker(pid, this.#marker))
+    const marked = markedBy(this.#id, table.keys())
     return new Set([...marked, ...descendantsOf(marked, table)])
   }
 
@@ -188,7 +187,6 @@ class PlainMachine implements Machine {
       await killMembers((table) => this.#members(table))
       await this.#group?.remove()
     } finally {
-      for (const folder of groupFolders(this.#group)) this.#guarding.forget(folder)
       this.#guarding.end()
     }
   }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isVitrineError, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import { isVitrineError, type Outcome, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
 import { fitTokens } from './fit-tokens.ts'
 import type { PtyUpdate } from './pty-update.ts'
 import type { UnreadOutput } from './unread-output.ts'
 
 /** What a session needs of its process. */
 export type PtyProcess = Pick<Process, 'id' | 'exit' | 'input' | 'end' | 'kill'>
+
+export type SessionUpdate = Omit<PtyUpdate, 'wallTimeMs'> & { readonly outcome?: Outcome }
 
 /** A process that a model talks with, call by call. */
 export class PtySession {
@@ -63,13 +65,12 @@ export class PtySession {
     over.abort()
   }
 
-  /** What is new. */
-  update(maxTokens: number): Omit<PtyUpdate, 'wallTimeMs'> {
+  /** What is new, and in what way it has ended. */
+  update(maxTokens: number): SessionUpdate {
     const end = this.#end
     if (end === undefined) return { sessionId: this.id, ...fitTokens(this.#unread.take(), maxTokens) }
     if ('error' in end) throw end.error
     this.#unread.end()
-    const { exitCode, signal } = end.exit
-    return { ...fitTokens(this.#unread.take(), maxTokens), exitCode, signal }
+    return { ...fitTokens(this.#unread.take(), maxTokens), ...end.exit }
   }
 }

@@ -1,7 +1,8 @@
 import type { Journal } from '@vitrine/journal'
 import { type Command, type SpawnOptions, VitrineError } from '@vitrine/protocol'
+import { argvOf } from '../processes/command.ts'
 import type { OutputListener } from '../processes/running.ts'
-import { type PtyProcess, PtySession } from './pty-session.ts'
+import { type PtyProcess, PtySession, type SessionUpdate } from './pty-session.ts'
 import { PtySessions } from './pty-sessions.ts'
 import type { PtyUpdate } from './pty-update.ts'
 import { UnreadOutput } from './unread-output.ts'
@@ -46,7 +47,7 @@ export interface PtyTool {
 }
 
 /** Terminals in the form that models call: every answer is short, and says how to go on. */
-export function createPtyTool({ journal, spawn }: PtyHost, sessions = new PtySessions()): PtyTool {
+export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyTool {
   const start = async (session: PtyStart): Promise<PtySession> => {
     const { cmd, workdir, tty = false, shell, env, user, timeoutMs } = session
     const unread = new UnreadOutput()
@@ -58,7 +59,7 @@ export function createPtyTool({ journal, spawn }: PtyHost, sessions = new PtySes
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(tty && { tty: screen }),
     }
-    const process = await spawn(cmd, options, (stream, chunk) => unread.push(stream, chunk))
+    const process = await host.spawn(cmd, options, (stream, chunk) => unread.push(stream, chunk))
     const started = new PtySession(sessions.newId(), process, { tty, unread })
     await sessions.add(started)?.process.kill()
     // It will never get input: who waits for some is told so.
@@ -74,26 +75,40 @@ export function createPtyTool({ journal, spawn }: PtyHost, sessions = new PtySes
 
   return {
     async ptyExecStart(asked) {
-      const { cmd, workdir, tty = false, yieldTimeMs = 10_000, maxOutputTokens = defaultTokens } = asked
+      const {
+        cmd,
+        shell,
+        workdir,
+        tty = false,
+        yieldTimeMs = 10_000,
+        maxOutputTokens = defaultTokens,
+      } = asked
       const began = performance.now()
       const waitMs = yieldTime(yieldTimeMs, 'command')
       const tokens = checkTokens(maxOutputTokens)
-      const facts = { command: cmd, tty, ...(workdir !== undefined && { cwd: workdir }) }
+      const facts = {
+        ...(typeof cmd === 'string' && { command: cmd }),
+        argv: argvOf(cmd, shell),
+        tty,
+        ...(workdir !== undefined && { cwd: workdir }),
+      }
       const run = async () => answer(await start(asked), waitMs, tokens)
-      return updateOf(await journal.operate('pty_exec_start', facts, run, { finish }), began)
+      return updateOf(await host.journal.operate('pty_exec_start', facts, run, { finish }), began)
     },
 
     async ptyWriteStdin({ sessionId, chars = '', yieldTimeMs = 250, maxOutputTokens = defaultTokens }) {
       const began = performance.now()
       const waitMs = yieldTime(yieldTimeMs, chars === '' ? 'poll' : 'command')
       const tokens = checkTokens(maxOutputTokens)
+      if (typeof chars !== 'string')
+        throw new VitrineError('argument_invalid', `chars: expected a text, got ${typeof chars}.`)
       const facts = { sessionId, bytes: Buffer.byteLength(chars) }
       const run = async () => {
         const session = sessions.use(sessionId)
         if (chars !== '') await session.type(chars)
         return answer(session, waitMs, tokens)
       }
-      return updateOf(await journal.operate('pty_write_stdin', facts, run, { finish }), began)
+      return updateOf(await host.journal.operate('pty_write_stdin', facts, run, { finish }), began)
     },
 
     async ptyTerminateAll() {
@@ -102,14 +117,14 @@ export function createPtyTool({ journal, spawn }: PtyHost, sessions = new PtySes
         await Promise.all(all.map(({ process }) => process.kill()))
         return all.length
       }
-      await journal.operate('pty_terminate_all', {}, run, { finish: (count) => ({ count }) })
+      await host.journal.operate('pty_terminate_all', {}, run, { finish: (count) => ({ count }) })
     },
   }
 }
 
-type Answered = Omit<PtyUpdate, 'wallTimeMs'> & { readonly process: string }
+type Answered = SessionUpdate & { readonly process: string }
 
-function updateOf({ process: _, ...update }: Answered, began: number): PtyUpdate {
+function updateOf({ process: _process, outcome: _outcome, ...update }: Answered, began: number): PtyUpdate {
   return { ...update, wallTimeMs: performance.now() - began }
 }
 

@@ -6,6 +6,7 @@ import type { Cgroup } from '../../cgroups/cgroup.ts'
 import { hostMarker } from '../../guard.ts'
 import { parseFailure } from '../launch-errors.ts'
 import type { Degradation } from '../machine.ts'
+import { sandboxMarker } from '../survivors.ts'
 import { type BuildOptions, buildFds, type Plan, planForUser, type Tools } from './plan.ts'
 import { planForRoot } from './plan-for-root.ts'
 import { takeUidRange } from './uid-range.ts'
@@ -29,18 +30,22 @@ export interface Built {
 }
 
 export async function buildMachine(
-  options: BuildOptions & { readonly tools: Tools },
+  options: BuildOptions & { readonly id: string; readonly tools: Tools },
   group: Cgroup | undefined,
 ): Promise<Built> {
   return process.getuid?.() === 0 ? buildAsRoot(options, group) : buildAsUser(options, group)
 }
 
 async function buildAsUser(
-  options: BuildOptions & { readonly tools: Tools },
+  options: BuildOptions & { readonly id: string; readonly tools: Tools },
   group: Cgroup | undefined,
 ): Promise<Built> {
   const readOnly = { ...options, rootfs: 'read-only' } as const
-  const { pid, ended, hold } = await raise(planForUser(options.tools, readOnly), group)
+  const { pid, ended, hold } = await raise(
+    planForUser(options.tools, readOnly),
+    group,
+    sandboxMarker(options.id),
+  )
   const degraded =
     options.rootfs === 'writable'
       ? [{ what: 'rootfs', reason: 'Only a host that runs as root can give a sandbox a system to change.' }]
@@ -49,7 +54,7 @@ async function buildAsUser(
 }
 
 async function buildAsRoot(
-  options: BuildOptions & { readonly tools: Tools },
+  options: BuildOptions & { readonly id: string; readonly tools: Tools },
   group: Cgroup | undefined,
 ): Promise<Built> {
   const range = takeUidRange()
@@ -58,7 +63,7 @@ async function buildAsRoot(
   const attempt = async (asked: BuildOptions, mapsOwners: boolean): Promise<Built> => {
     try {
       const plan = planForRoot(options.tools, asked, { uids, mapsOwners })
-      const { pid, ended, hold } = await raise(plan, group)
+      const { pid, ended, hold } = await raise(plan, group, sandboxMarker(options.id))
       return { pid, ended, hold, degraded, uids, changeable: asked.rootfs === 'writable', release }
     } catch (error) {
       if (!(error instanceof BuildError)) throw error
@@ -103,9 +108,13 @@ class BuildError extends VitrineError {
 }
 
 /** Runs the plan until the machine's first process says that it is there. */
-async function raise(plan: Plan, group: Cgroup | undefined): Promise<Pick<Built, 'pid' | 'ended' | 'hold'>> {
+async function raise(
+  plan: Plan,
+  group: Cgroup | undefined,
+  marker: Readonly<Record<string, string>>,
+): Promise<Pick<Built, 'pid' | 'ended' | 'hold'>> {
   const child = spawn(plan.file, plan.args, {
-    env: { ...hostMarker },
+    env: { ...hostMarker, ...marker },
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
   })

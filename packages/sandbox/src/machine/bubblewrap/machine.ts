@@ -14,6 +14,7 @@ import { send } from '../kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from '../limits.ts'
 import type { Degradation, Launch, Launched, Machine } from '../machine.ts'
 import { readProcessTable, readRow } from '../process-table.ts'
+import { sandboxMarker } from '../survivors.ts'
 import { findUser, parseUsers, type User } from '../users.ts'
 import { sandboxUser } from './accounts.ts'
 import { type Built, buildMachine } from './build.ts'
@@ -41,8 +42,7 @@ const goneMs = 3_000
 /** A machine of its own: namespaces that every command enters, and that end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
   const { group, degraded } = await limitedGroup(options.cgroups, options.id, options.limits)
-  const guarding = guardSandbox()
-  for (const folder of groupFolders(group)) guarding.watch(folder)
+  const guarding = guardSandbox(groupFolders(group))
   try {
     const built = await buildMachine(options, group)
     return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guarding)
@@ -97,6 +97,7 @@ class BubblewrapMachine implements Machine {
       SHELL: '/bin/sh',
       ...env,
       ...hostMarker,
+      ...sandboxMarker(options.id),
     }
     this.netFolder = `/proc/${built.pid}/net`
     this.sharesLoopback = network === 'host'
@@ -204,7 +205,6 @@ class BubblewrapMachine implements Machine {
     try {
       await this.#group?.remove()
     } finally {
-      for (const folder of groupFolders(this.#group)) this.#guarding.forget(folder)
       this.#guarding.end()
     }
   }

@@ -1,0 +1,191 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { commandPolicy } from '../../src/index.ts'
+import type { PtyUpdate } from '../../src/terminals/pty-update.ts'
+import { type PtyScene, ptyScene } from './pty.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+/** Looks until the session has said it; what it said until then. */
+async function saying(scene: PtyScene, sessionId: number, words: RegExp, said = ''): Promise<string> {
+  const { output, exitCode } = await scene.pty.ptyWriteStdin({ sessionId, chars: '\0' })
+  const all = said + output
+  if (words.test(all) || exitCode !== undefined) return all
+  return saying(scene, sessionId, words, all)
+}
+
+function sessionOf({ sessionId }: PtyUpdate): number {
+  if (sessionId === undefined) throw new Error('Expected a session.')
+  return sessionId
+}
+
+describe('a command that ends while it is waited for', () => {
+  it('answers with all it wrote and how it ended, and leaves no session', async () => {
+    const { pty } = await ptyScene()
+    const update = await pty.ptyExecStart({ cmd: 'echo out; echo err >&2; exit 3' })
+    expect(update).toEqual({
+      output: expect.stringMatching(/^(out\nerr\n|err\nout\n)$/),
+      exitCode: 3,
+      signal: null,
+      wallTimeMs: expect.any(Number),
+    })
+  })
+
+  it('says which signal ended it', async () => {
+    const { pty } = await ptyScene()
+    expect(await pty.ptyExecStart({ cmd: 'kill -TERM $$' })).toMatchObject({
+      exitCode: null,
+      signal: 'SIGTERM',
+    })
+  })
+
+  it('runs where, in which shell and with which variables it is told to', async () => {
+    const { sandbox, pty } = await ptyScene()
+    await sandbox.exec('mkdir below')
+    const { output } = await pty.ptyExecStart({
+      cmd: 'echo ${PWD##*/} $WORD $0',
+      workdir: 'below',
+      shell: ['sh', '-ec'],
+      env: { WORD: 'given' },
+    })
+    expect(output).toBe('below given sh\n')
+  })
+
+  it('has a terminal only when it asks for one', async () => {
+    const { pty } = await ptyScene()
+    const cmd = 'test -t 0 && test -t 1 && echo terminal || echo none'
+    expect((await pty.ptyExecStart({ cmd })).output).toBe('none\n')
+    expect((await pty.ptyExecStart({ cmd, tty: true })).output).toBe('terminal\r\n')
+  })
+
+  it('finds the end of its input when it has no terminal', async () => {
+    const { pty } = await ptyScene()
+    expect(await pty.ptyExecStart({ cmd: ['cat'] })).toMatchObject({ output: '', exitCode: 0 })
+  })
+
+  it('is cut to the tokens it may have, and says how many there were', async () => {
+    const { pty } = await ptyScene()
+    const update = await pty.ptyExecStart({ cmd: 'seq 1 10000', maxOutputTokens: 50 })
+    expect(update.originalTokenCount).toBe(Math.ceil(48_894 / 4))
+    expect(update.output).toMatch(
+      /^Total output lines: 10000\n\n1\n2\n[\d\n]*…\d+ tokens truncated…[\d\n]*\n10000\n$/,
+    )
+    expect(Buffer.byteLength(update.output)).toBeLessThanOrEqual(200)
+  })
+})
+
+describe('a command that runs on', () => {
+  it('takes input and answers with what came since the last answer', async () => {
+    const scene = await ptyScene()
+    const cmd = 'stty -echo; echo ready; while read line; do echo "got $line"; done; echo over; exit 4'
+    const first = await scene.pty.ptyExecStart({ cmd, tty: true, yieldTimeMs: 250 })
+    const sessionId = sessionOf(first)
+    expect(sessionId).toBeGreaterThanOrEqual(1_000)
+    expect(sessionId).toBeLessThan(100_000)
+    if (!first.output.includes('ready')) await saying(scene, sessionId, /ready/)
+    await scene.pty.ptyWriteStdin({ sessionId, chars: 'one\n' }).then(async ({ output }) => {
+      expect(output + (output.includes('got') ? '' : await saying(scene, sessionId, /got/))).toContain(
+        'got one',
+      )
+    })
+    const last = await scene.pty.ptyWriteStdin({ sessionId, chars: '\x04', yieldTimeMs: 30_000 })
+    expect(last).toMatchObject({ output: 'over\r\n', exitCode: 4, signal: null })
+    expect(last).not.toHaveProperty('sessionId')
+    expect(last).not.toHaveProperty('originalTokenCount')
+  })
+
+  it('is forgotten once it was said that it ended', async () => {
+    const { pty } = await ptyScene()
+    const sessionId = sessionOf(await pty.ptyExecStart({ cmd: 'read line', tty: true, yieldTimeMs: 250 }))
+    await pty.ptyWriteStdin({ sessionId, chars: '\n', yieldTimeMs: 30_000 })
+    await expect(pty.ptyWriteStdin({ sessionId, chars: 'x' })).rejects.toMatchObject({
+      code: 'not_found',
+      retryable: false,
+    })
+  })
+
+  it('says how it ended to whoever types after its end', async () => {
+    const { sandbox, pty } = await ptyScene()
+    const sessionId = sessionOf(
+      await pty.ptyExecStart({ cmd: 'echo $$; sleep 60', tty: true, yieldTimeMs: 250 }),
+    )
+    const [running] = await sandbox.processes.list()
+    await sandbox.processes.kill(running?.id ?? '')
+    expect(await pty.ptyWriteStdin({ sessionId, chars: 'too late\n' })).toMatchObject({ signal: 'SIGKILL' })
+  })
+
+  it('refuses input when it has no terminal, and can still be looked at', async () => {
+    const { pty } = await ptyScene()
+    const sessionId = sessionOf(await pty.ptyExecStart({ cmd: 'sleep 1; echo done', yieldTimeMs: 250 }))
+    await expect(pty.ptyWriteStdin({ sessionId, chars: 'x' })).rejects.toMatchObject({
+      code: 'terminal_required',
+    })
+    expect(await pty.ptyWriteStdin({ sessionId })).toMatchObject({ output: 'done\n', exitCode: 0 })
+  })
+
+  it('ends with all others when they are called off, and whoever waits is told', async () => {
+    const { sandbox, pty } = await ptyScene()
+    const ids = await Promise.all(
+      [true, false].map(async (tty) =>
+        sessionOf(await pty.ptyExecStart({ cmd: 'sleep 60', tty, yieldTimeMs: 250 })),
+      ),
+    )
+    const waiting = pty.ptyWriteStdin({ sessionId: ids[0] ?? 0, yieldTimeMs: 30_000 })
+    await pty.ptyTerminateAll()
+    expect(await waiting).toMatchObject({ exitCode: null, signal: 'SIGKILL' })
+    expect((await sandbox.processes.list()).filter(({ state }) => state === 'running')).toEqual([])
+    for (const sessionId of ids)
+      await expect(pty.ptyWriteStdin({ sessionId, chars: 'x' })).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('the journal', () => {
+  it('has every call as an operation with what it did below it', async () => {
+    const { pty, operations } = await ptyScene()
+    const sessionId = sessionOf(
+      await pty.ptyExecStart({ cmd: 'read line; exit 2', tty: true, yieldTimeMs: 250 }),
+    )
+    await pty.ptyWriteStdin({ sessionId, chars: 'x\n', yieldTimeMs: 30_000 })
+    await pty.ptyTerminateAll()
+    const seen = (await operations()).filter(({ op }) => /^pty|^spawn|^process/.test(String(op)))
+    expect(seen.map(({ op, parent }) => [op, parent !== undefined])).toEqual([
+      ['pty_exec_start', false],
+      ['spawn', true],
+      ['pty_write_stdin', false],
+      ['process_input', true],
+      ['pty_terminate_all', false],
+    ])
+    expect(seen.map(({ end }) => end)).toMatchObject([
+      { outcome: 'ok', sessionId },
+      {},
+      { outcome: 'failed', exitCode: 2 },
+      {},
+      { outcome: 'ok', count: 0 },
+    ])
+  })
+
+  it('says that a refused command was refused, and nothing runs', async () => {
+    const policy = commandPolicy({ deny: ['rm'] })
+    const { sandbox, pty, operations } = await ptyScene({ policy })
+    await expect(pty.ptyExecStart({ cmd: 'rm x' })).rejects.toMatchObject({ code: 'gate_refused' })
+    expect(await sandbox.processes.list()).toEqual([])
+    expect((await operations()).find(({ op }) => op === 'pty_exec_start')?.end).toMatchObject({
+      outcome: 'failed',
+      errorCode: 'gate_refused',
+    })
+  })
+})
+
+describe('an argument that cannot be meant', () => {
+  it.each([
+    ['yieldTimeMs', { cmd: 'true', yieldTimeMs: Number.NaN }],
+    ['maxOutputTokens', { cmd: 'true', maxOutputTokens: 0 }],
+    ['maxOutputTokens', { cmd: 'true', maxOutputTokens: 1.5 }],
+    ['command', { cmd: [] }],
+  ])('is refused by its name: %s', async (name, asked) => {
+    const { pty } = await ptyScene()
+    await expect(pty.ptyExecStart(asked)).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining(name),
+    })
+  })
+})

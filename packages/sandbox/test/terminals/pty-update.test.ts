@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { formatPtyUpdate, type PtyUpdate } from '../../src/terminals/pty-update.ts'
+import { yieldTime } from '../../src/terminals/yield-time.ts'
+
+describe('an update for a model', () => {
+  it.each<[string, PtyUpdate, string]>([
+    [
+      'runs',
+      { sessionId: 4711, output: '$ ', wallTimeMs: 250 },
+      'Wall time: 0.2500 seconds\nProcess running with session ID 4711\nOutput:\n$ ',
+    ],
+    [
+      'has exited',
+      { output: 'a\n', exitCode: 1, signal: null, wallTimeMs: 12.3456 },
+      'Wall time: 0.0123 seconds\nProcess exited with code 1\nOutput:\na\n',
+    ],
+    [
+      'was cut',
+      { output: '…', exitCode: 0, signal: null, originalTokenCount: 9, wallTimeMs: 0 },
+      'Wall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\n…',
+    ],
+    [
+      'was ended by a signal',
+      { output: '', exitCode: null, signal: 'SIGKILL', wallTimeMs: 30_000 },
+      'Wall time: 30.0000 seconds\nProcess ended by SIGKILL\nOutput:\n',
+    ],
+    [
+      'ended unseen',
+      { output: '', exitCode: null, signal: null, wallTimeMs: 1_000 },
+      'Wall time: 1.0000 seconds\nProcess ended without an exit code\nOutput:\n',
+    ],
+  ])('says that the process %s', (_name, update, text) => {
+    expect(formatPtyUpdate(update)).toBe(text)
+  })
+})
+
+describe('the time an answer waits', () => {
+  it.each([
+    [0, 'command', 250],
+    [10_000, 'command', 10_000],
+    [60_000, 'command', 30_000],
+    [Number.POSITIVE_INFINITY, 'command', 30_000],
+    [250, 'poll', 5_000],
+    [6_000, 'poll', 6_000],
+    [60_000, 'poll', 30_000],
+  ] as const)('of %d ms for a %s is %d ms', (wished, kind, milliseconds) => {
+    expect(yieldTime(wished, kind)).toBe(milliseconds)
+  })
+
+  it('must be a number', () => {
+    expect(() => yieldTime(Number.NaN, 'poll')).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+  })
+})
