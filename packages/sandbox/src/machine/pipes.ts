@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { Readable, type Writable } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
@@ -29,7 +29,7 @@ export async function startWithPipes(
   { reports }: { reports: boolean },
 ): Promise<StartedPipes> {
   const { file, args, cwd, env, ids } = program
-  const child = spawn(file, args, {
+  const child = spawnOrExplain(launch, file, args, {
     ...(cwd !== undefined && { cwd }),
     ...ids,
     env,
@@ -47,6 +47,20 @@ export async function startWithPipes(
     ended,
     pipes: { stdin, stdout, stderr },
     report: report instanceof Readable ? report : undefined,
+  }
+}
+
+/** Node throws for some of the kernel's refusals, and emits others. */
+export function spawnOrExplain(
+  launch: Launch,
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  try {
+    return spawn(file, args, options)
+  } catch (error) {
+    throw error instanceof Error ? launchError('exec', errnoOf(error), error.message, launch) : error
   }
 }
 

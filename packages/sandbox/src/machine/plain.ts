@@ -94,7 +94,6 @@ class PlainMachine implements Machine {
   }
 
   async launch(launch: Launch): Promise<Launched> {
-    checkWorkingDirectory(launch)
     this.#launches += 1
     const mark = `${this.#launches}.${process.pid}`
     const marked = { ...launch, env: { ...launch.env, [processVariable]: mark } }
@@ -104,11 +103,16 @@ class PlainMachine implements Machine {
   }
 
   async #launchPlainly(launch: Launch, marker: string): Promise<Launched> {
-    const file = findProgram(launch)
     const { argv, cwd, env } = launch
+    const [file = '', ...args] = argv
     const ids = launch.user === undefined ? undefined : this.#ids(launch.user)
-    const { pid, pipes, ended } = await startWithPipes({ file, args: argv.slice(1), cwd, env, ids }, launch, {
+    const { pid, pipes, ended } = await startWithPipes({ file, args, cwd, env, ids }, launch, {
       reports: false,
+    }).catch((error: unknown) => {
+      // The kernel's answer does not tell a missing folder from a missing program; looking does.
+      checkWorkingDirectory(launch)
+      findProgram(launch)
+      throw error
     })
     this.#group?.join(pid)
     const members = (table: ReadonlyMap<number, ProcessRow>) => treeOf(pid, marker, table)
@@ -125,6 +129,7 @@ class PlainMachine implements Machine {
   }
 
   #launchInTerminal(launch: Launch): Promise<Launched> {
+    checkWorkingDirectory(launch)
     const program = machineProgram()
     if (program === undefined)
       throw new VitrineError('unsupported', `There are no terminals on ${process.platform}-${process.arch}.`)

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
 import type { Ending, Launch, LaunchedTerminal } from './machine.ts'
-import { begun, type Program } from './pipes.ts'
+import { begun, type Program, spawnOrExplain } from './pipes.ts'
 
 /** Where a program that takes the other end finds it: the first descriptor after the three streams. */
 const hostEnd = 3
@@ -26,12 +26,12 @@ export async function startWithTerminal(
   const screen = new ReadStream(master)
   // The kernel says EIO when the last program has closed the terminal: that is its end, not an error.
   screen.on('error', () => screen.destroy())
-  const child = spawn(file, args, {
-    env,
-    detached: true,
-    stdio: ['ignore', 'ignore', 'ignore', master, 'pipe'],
-  })
   try {
+    const child = spawnOrExplain(launch, file, args, {
+      env,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'ignore', master, 'pipe'],
+    })
     const { pid, ended } = await begun(child, launch)
     const report = child.stdio[4]
     return {

@@ -3,11 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProcessExit, VitrineError } from '@vitrine/protocol'
 import type { Ending, Launch, Launched } from '../machine/machine.ts'
 import { OutputRecorder, type OutputStream } from '../output/recorder.ts'
+import { lastWords } from './last-words.ts'
 import type { ProcessHost } from './process-host.ts'
-
-/** How long what a program has written may still be on its way after its end. */
-const lastWordsMs = 20
-const longestLastWordsMs = 500
 
 export type OutputListener = (stream: OutputStream, chunk: Buffer) => void
 
@@ -211,30 +208,14 @@ export class RunningProcess {
     const open = this.#pipes().filter((pipe) => !pipe.closed)
     if (open.length === 0 && terminal === undefined) return
     const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
-    const heard = new AbortController()
-    const silence = this.#silence(heard.signal)
-    const first = await Promise.race([closed.then(() => 'closed' as const), silence])
-    heard.abort()
-    if (first === 'closed') return
+    const heard = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
+    if ((await lastWords(closed, heard)) === 'closed') return
     this.#pipesHeld = true
     this.#listeners.clear()
     terminal?.close()
     for (const pipe of open) {
       pipe.resume()
       if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref()
-    }
-  }
-
-  async #silence(signal: AbortSignal): Promise<'silent'> {
-    const until = performance.now() + longestLastWordsMs
-    this.#lastOutput = performance.now()
-    for (;;) {
-      await sleep(lastWordsMs, undefined, { signal }).catch(() => undefined)
-      if (signal.aborted) return 'silent'
-      const now = performance.now()
-      // A journal that is behind is no silence.
-      if (this.#recorder.full) continue
-      if (now - this.#lastOutput >= lastWordsMs || now > until) return 'silent'
     }
   }
 }

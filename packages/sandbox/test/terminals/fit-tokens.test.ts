@@ -25,7 +25,7 @@ describe('output within a budget of tokens', () => {
       'both halves, with the lines and what is missing',
       '0123456789'.repeat(20),
       15,
-      'Total output lines: 1\n\n01234…48 tokens truncated…456789',
+      'Total output lines: 1\n\n012345…47 tokens truncated…456789',
     ],
     ['no room for the lines', '0123456789'.repeat(20), 10, '0123456…47 tokens truncated…23456789'],
     ['no room for any note', '0123456789'.repeat(20), 5, '01234567890123456789'],

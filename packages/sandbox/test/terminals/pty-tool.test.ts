@@ -1,13 +1,11 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
 import type { PtyUpdate } from '../../src/terminals/pty-update.ts'
 import { type PtyScene, ptyScene } from './pty.ts'
 
-afterEach(() => vi.restoreAllMocks())
-
 /** Looks until the session has said it; what it said until then. */
 async function saying(scene: PtyScene, sessionId: number, words: RegExp, said = ''): Promise<string> {
-  const { output, exitCode } = await scene.pty.ptyWriteStdin({ sessionId, chars: '\0' })
+  const { output, exitCode } = await scene.pty.ptyWriteStdin({ sessionId, chars: '\n' })
   const all = said + output
   if (words.test(all) || exitCode !== undefined) return all
   return saying(scene, sessionId, words, all)
@@ -42,12 +40,12 @@ describe('a command that ends while it is waited for', () => {
     const { sandbox, pty } = await ptyScene()
     await sandbox.exec('mkdir below')
     const { output } = await pty.ptyExecStart({
-      cmd: 'echo ${PWD##*/} $WORD $0',
+      cmd: 'basename $PWD; echo $WORD; false; echo $WORD',
       workdir: 'below',
       shell: ['sh', '-ec'],
       env: { WORD: 'given' },
     })
-    expect(output).toBe('below given sh\n')
+    expect(output).toBe('below\ngiven\n')
   })
 
   it('has a terminal only when it asks for one', async () => {
@@ -114,12 +112,15 @@ describe('a command that runs on', () => {
   })
 
   it('refuses input when it has no terminal, and can still be looked at', async () => {
-    const { pty } = await ptyScene()
-    const sessionId = sessionOf(await pty.ptyExecStart({ cmd: 'sleep 1; echo done', yieldTimeMs: 250 }))
+    const { sandbox, pty } = await ptyScene()
+    const cmd = 'until test -e go; do sleep 0.05; done; echo done'
+    const sessionId = sessionOf(await pty.ptyExecStart({ cmd, yieldTimeMs: 250 }))
     await expect(pty.ptyWriteStdin({ sessionId, chars: 'x' })).rejects.toMatchObject({
       code: 'terminal_required',
     })
-    expect(await pty.ptyWriteStdin({ sessionId })).toMatchObject({ output: 'done\n', exitCode: 0 })
+    await sandbox.exec('touch go')
+    const update = await pty.ptyWriteStdin({ sessionId, yieldTimeMs: 30_000 })
+    expect(update).toMatchObject({ output: 'done\n', exitCode: 0 })
   })
 
   it('ends with all others when they are called off, and whoever waits is told', async () => {

@@ -1,0 +1,31 @@
+/** A text as one word of a shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Answers every request on a port with a text, for as long as it runs. Takes node or python3. */
+export function server(port: number, answer: string, host = '127.0.0.1'): string {
+  const node = `require('node:http').createServer((_, a) => a.end(${JSON.stringify(answer)})).listen(${port}, ${JSON.stringify(host)})`
+  const family = host.includes(':') ? 'AF_INET6' : 'AF_INET'
+  const python = [
+    'import http.server, socket, socketserver',
+    'class H(http.server.BaseHTTPRequestHandler):',
+    '  def do_GET(self):',
+    `    b = ${JSON.stringify(answer)}.encode(); self.send_response(200); self.send_header("Content-Length", str(len(b))); self.end_headers(); self.wfile.write(b)`,
+    '  def log_message(self, *a): pass',
+    `socketserver.TCPServer.address_family = socket.${family}`,
+    'socketserver.TCPServer.allow_reuse_address = True',
+    `socketserver.TCPServer((${JSON.stringify(host)}, ${port}), H).serve_forever()`,
+  ].join('\n')
+  return `if command -v node >/dev/null; then exec node -e ${quoted(node)}; else exec python3 -c ${quoted(python)}; fi`
+}
+
+/** Gets what a server inside answers, and asks again until it is there. */
+export function request(port: number): string {
+  return `curl --silent --max-time 5 --retry 40 --retry-delay 0 --retry-all-errors --noproxy '*' http://127.0.0.1:${port}/`
+}
+
+/** Counts in a file, a line each time, until it is ended. */
+export function counting(file: string): string {
+  return `while :; do echo x >> ${quoted(file)}; sleep 0.02; done`
+}

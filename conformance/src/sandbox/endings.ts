@@ -1,0 +1,119 @@
+import { constants } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { numbers } from '../events/coverage.ts'
+import { appears, isGone, living, newMark } from './marks.ts'
+import { type MakeSandbox, newSandbox } from './setting.ts'
+
+/** What ends a program that does nothing about it. */
+const deadly = Object.entries(constants.signals).filter(
+  ([name]) =>
+    !['SIGCHLD', 'SIGCONT', 'SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGWINCH'].includes(name),
+)
+
+export function endingCases(make: MakeSandbox): void {
+  describe('endings', () => {
+    it('gives every exit code from 0 to 255 as it was', async () => {
+      const { sandbox } = await newSandbox(make)
+      const codes = numbers(0, 255)
+      for (let at = 0; at < codes.length; at += 16) {
+        const some = codes.slice(at, at + 16)
+        const results = await Promise.all(some.map((code) => sandbox.exec(['sh', '-c', `exit ${code}`])))
+        for (const [index, result] of results.entries())
+          expect(result).toMatchObject({
+            exitCode: some[index],
+            signal: null,
+            outcome: some[index] === 0 ? 'ok' : 'failed',
+          })
+      }
+    })
+
+    it('gives every death by a signal as that signal, never as an exit code', async () => {
+      const { sandbox } = await newSandbox(make)
+      const kill = (number: number) => sandbox.exec(['sh', '-c', `ulimit -c 0; kill -${number} $$`])
+      const results = await Promise.all(deadly.map(([, number]) => kill(number)))
+      for (const [index, result] of results.entries()) {
+        const [name, number] = deadly[index] ?? ['', 0]
+        // Two names may stand for one number: SIGABRT and SIGIOT, SIGIO and SIGPOLL.
+        const names = deadly.filter(([, other]) => other === number).map(([other]) => other)
+        expect({ name, ...result }).toMatchObject({ name, outcome: 'failed', exitCode: null })
+        expect(names).toContain(result.signal)
+      }
+    })
+
+    it('never takes a death by a real-time signal for a good end', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const number of [34, 40, 64]) {
+        const result = await sandbox.exec(['sh', '-c', `kill -${number} $$`])
+        expect({ number, ...result }).toMatchObject({ number, outcome: 'failed' })
+        expect(result.exitCode).not.toBe(0)
+      }
+    })
+
+    it('a time limit ends the whole tree: children, their children, and those that left the session', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const command = `sleep ${mark} & setsid sleep ${mark} & (sleep ${mark} & sleep ${mark}) & wait`
+      const result = await under.sandbox.exec(['sh', '-c', command], { timeoutMs: 400 })
+      expect(result).toMatchObject({ outcome: 'timeout', exitCode: null, signal: 'SIGKILL' })
+      await isGone(under, mark)
+    })
+
+    it('keeps what was written before the time was up', async () => {
+      const { sandbox } = await newSandbox(make)
+      const result = await sandbox.exec('echo before; echo error >&2; sleep 60', { timeoutMs: 400 })
+      expect(result).toMatchObject({ outcome: 'timeout', stdout: 'before\n', stderr: 'error\n' })
+    })
+
+    it('a program that ends in time is not touched by its limit', async () => {
+      const { sandbox } = await newSandbox(make)
+      expect(await sandbox.exec('exit 5', { timeoutMs: 60_000 })).toMatchObject({ outcome: 'failed', exitCode: 5 })
+    })
+
+    it('an abort in the middle ends the whole tree', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const caller = new AbortController()
+      const running = under.sandbox.exec(`sleep ${mark} & setsid sleep ${mark} & wait`, { signal: caller.signal })
+      await appears(under, mark, 3)
+      caller.abort()
+      expect(await running).toMatchObject({ outcome: 'cancelled', exitCode: null, signal: 'SIGKILL' })
+      await isGone(under, mark)
+    })
+
+    it('runs nothing when it was aborted before', async () => {
+      const { sandbox } = await newSandbox(make)
+      const result = await sandbox.exec('touch ran', { signal: AbortSignal.abort() })
+      expect(result).toMatchObject({ outcome: 'cancelled', exitCode: null, signal: null, stdout: '' })
+      expect((await sandbox.exec('ls -A')).stdout).toBe('')
+    })
+
+    it('does not wait for a background process that holds its pipes', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const result = await under.sandbox.exec(`sleep ${mark} & echo bg`)
+      expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, stdout: 'bg\n' })
+      expect(await living(under, mark)).toBe(1)
+    })
+
+    it('a background process that writes on is not stopped by the pipe that nobody reads', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('(for i in 1 2 3 4 5 6; do head -c 100000 /dev/zero; sleep 0.05; done; touch wrote-on) & echo')
+      const { outcome } = await sandbox.exec('while [ ! -e wrote-on ]; do sleep 0.05; done', { timeoutMs: 15_000 })
+      expect(outcome).toBe('ok')
+    })
+
+    it('a program that ignores SIGTERM ends all the same, by limit and by abort', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const stubborn = `trap '' TERM INT HUP; sleep ${mark}; while :; do sleep ${mark}; done`
+      expect(await under.sandbox.exec(stubborn, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' })
+      await isGone(under, mark)
+      const caller = new AbortController()
+      const running = under.sandbox.exec(stubborn, { signal: caller.signal })
+      await appears(under, mark, 2)
+      caller.abort()
+      expect(await running).toMatchObject({ outcome: 'cancelled' })
+      await isGone(under, mark)
+    })
+  })
+}

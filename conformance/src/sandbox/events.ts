@@ -1,0 +1,80 @@
+import { isEvent, type JournalEvent, type JournalReader, type KnownEvent, type OutputChunk } from '@vitrine/protocol'
+import { eventsOf } from '../events/coverage.ts'
+
+/** Everything that the journal has now. */
+export async function allEvents(
+  journal: JournalReader,
+  filter: { readonly types?: readonly string[]; readonly run?: string } = {},
+): Promise<JournalEvent[]> {
+  const found: JournalEvent[] = []
+  let after: string | undefined
+  for (;;) {
+    const page = await journal.read({ ...filter, limit: 1_000, ...(after !== undefined && { after }) })
+    found.push(...eventsOf(page.events))
+    if (page.end) return found
+    after = page.cursor
+  }
+}
+
+/** The events of operations of one kind, by operation, in the order they started. */
+export function operationsOf(events: readonly JournalEvent[], op: string): JournalEvent[][] {
+  const ids = events
+    .filter((event) => event.type === 'operation.started' && event.data.op === op)
+    .map(({ operation }) => operation)
+  return ids.map((id) => events.filter(({ operation }) => operation === id))
+}
+
+export function typesOf(events: readonly JournalEvent[]): string[] {
+  return events.map(({ type }) => type)
+}
+
+/** The events of one process, in order. */
+export function processEvents(events: readonly JournalEvent[], process: string): JournalEvent[] {
+  return events.filter(({ type, data }) => type.startsWith('process.') && data.process === process)
+}
+
+/** The process of the first operation of that kind. */
+export function processOf(events: readonly JournalEvent[], op = 'exec'): string {
+  const [first] = operationsOf(events, op)
+  const started = first?.find((event) => isEvent(event, 'process.started'))
+  if (started === undefined || !isEvent(started, 'process.started')) throw new Error(`No process of ${op} was started.`)
+  return started.data.process
+}
+
+export function exitsOf(events: readonly JournalEvent[], process: string): KnownEvent<'process.exited'>[] {
+  return events.filter(
+    (event): event is KnownEvent<'process.exited'> =>
+      isEvent(event, 'process.exited') && event.data.process === process,
+  )
+}
+
+export interface Recorded {
+  readonly bytes: Buffer
+  readonly skipped: number
+  /** Where bytes are missing, from where to where. */
+  readonly holes: readonly (readonly [number, number])[]
+}
+
+/** One stream of a process as the journal has it; fails where offsets and bytes disagree. */
+export function recorded(
+  events: readonly JournalEvent[],
+  process: string,
+  stream: OutputChunk['stream'] = 'stdout',
+): Recorded {
+  const parts: Buffer[] = []
+  const holes: [number, number][] = []
+  let at = 0
+  let skipped = 0
+  for (const event of events) {
+    if (!isEvent(event, 'process.output') || event.data.process !== process || event.data.stream !== stream) continue
+    const { offset, data, encoding, skipped: left = 0 } = event.data
+    if (typeof data !== 'string') throw new Error('Output was put into a blob.')
+    const bytes = Buffer.from(data, encoding)
+    if (offset !== at + left) throw new Error(`Output at ${offset} follows ${at} with ${left} skipped.`)
+    if (left > 0) holes.push([at, offset])
+    skipped += left
+    parts.push(bytes)
+    at = offset + bytes.length
+  }
+  return { bytes: Buffer.concat(parts), skipped, holes }
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { calling } from '../waiting/calling.ts'
+import { type MakeSandbox, newSandbox } from './setting.ts'
+
+export function execCases(make: MakeSandbox): void {
+  describe('exec', () => {
+    it('runs a text in a shell', async () => {
+      const { sandbox } = await newSandbox(make)
+      expect(await sandbox.exec('x=$((6 * 7)); echo $x | tr 4 5')).toMatchObject({
+        outcome: 'ok',
+        exitCode: 0,
+        signal: null,
+        stdout: '52\n',
+        stderr: '',
+        truncated: false,
+      })
+    })
+
+    it('runs a list as it is, without a shell', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { stdout } = await sandbox.exec(['printf', '%s|', 'a b', '$HOME', '*', '', 'é€', ';'])
+      expect(stdout).toBe('a b|$HOME|*||é€|;|')
+    })
+
+    it('runs a text in the shell that was asked for', async () => {
+      const { sandbox } = await newSandbox(make)
+      const login = await sandbox.exec('[[ abc == a* ]] && shopt -q login_shell && echo login', {
+        shell: ['bash', '-lc'],
+      })
+      expect(login.stdout).toContain('login')
+      expect((await sandbox.exec('shopt -q login_shell || echo plain', { shell: 'bash' })).stdout).toBe('plain\n')
+      expect((await sandbox.exec('print 6', { shell: ['awk', 'BEGIN { print 7 }'] })).stdout).toBe('7\n')
+    })
+
+    it.each([
+      ['nothing', []],
+      ['an empty name', ['']],
+      ['a NUL in a text', 'echo a\0b'],
+      ['a NUL in a list', ['echo', 'a\0b']],
+    ])('refuses %s', async (_name, command) => {
+      const { sandbox } = await newSandbox(make)
+      await expect(calling(() => sandbox.exec(command))).rejects.toMatchObject({ code: 'argument_invalid' })
+      expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+    })
+
+    it('refuses a time limit that is none', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+        await expect(calling(() => sandbox.exec('true', { timeoutMs }))).rejects.toMatchObject({ code: 'argument_invalid' })
+    })
+
+    it('starts in the workspace, and where it is told to below it, in HOME or in /tmp', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { root } = sandbox
+      await sandbox.exec('mkdir -p sub/deep')
+      const where = async (cwd?: string) =>
+        (await sandbox.exec('pwd -P', cwd === undefined ? {} : { cwd })).stdout.trimEnd()
+      const home = (await sandbox.exec('echo "$HOME"')).stdout.trimEnd()
+      expect(await where()).toBe(root)
+      expect(await where('.')).toBe(root)
+      expect(await where('sub')).toBe(`${root}/sub`)
+      expect(await where('sub/deep/..')).toBe(`${root}/sub`)
+      expect(await where(`${root}/sub/deep`)).toBe(`${root}/sub/deep`)
+      expect(await where('/tmp')).toBe('/tmp')
+      expect(await where(home)).toBe(home)
+    })
+
+    it('says that a working directory is not there', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(': > file')
+      for (const cwd of ['missing', 'missing/deeper', 'file', `${sandbox.root}/missing`])
+        await expect(sandbox.exec('echo no > ran', { cwd })).rejects.toMatchObject({ code: 'cwd_not_found' })
+      expect((await sandbox.exec('ls')).stdout).toBe('file\n')
+    })
+
+    it('says that a working directory is outside', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const cwd of ['/etc', '/', '..', '../..', `${sandbox.root}/..`, `${sandbox.root}-other`])
+        await expect(sandbox.exec('true', { cwd })).rejects.toMatchObject({ code: 'cwd_outside' })
+      await expect(sandbox.exec('true', { cwd: 'a\0b' })).rejects.toMatchObject({ code: 'argument_invalid' })
+    })
+
+    it('gives the variables it was told, exactly', async () => {
+      const { sandbox } = await newSandbox(make)
+      const env = { PLAIN: '1', EMPTY: '', ODD: ' a=b\n"é€\' $HOME ' }
+      const { stdout } = await sandbox.exec('printf "%s|%s|%s|" "$PLAIN" "${EMPTY-unset}" "$ODD"', { env })
+      expect(stdout).toBe(`1||${env.ODD}|`)
+      expect((await sandbox.exec('echo "${PLAIN-unset}"')).stdout).toBe('unset\n')
+    })
+
+    it.each([
+      ['a NUL in a value', { A: 'a\0b' }],
+      ['a NUL in a name', { 'A\0B': 'x' }],
+      ['a name with an equals sign', { 'A=B': 'x' }],
+      ['a variable without a name', { '': 'x' }],
+    ])('refuses %s', async (_name, env) => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.exec('true', { env })).rejects.toMatchObject({ code: 'environment_invalid' })
+    })
+
+    it("keeps the host's variables to the host", async () => {
+      leave('VITRINE_KIT_SECRET', 'kit-secret-value')
+      leave('AWS_SECRET_ACCESS_KEY', 'kit-secret-value')
+      const { sandbox } = await newSandbox(make)
+      const own = await sandbox.exec('env; tr "\\0" "\\n" < /proc/self/environ')
+      expect(own.stdout).toContain('PATH=')
+      expect(own.stdout).not.toContain('kit-secret-value')
+      if (sandbox.capabilities.isolation === 'none') return
+      const others = await sandbox.exec('cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"')
+      expect(others.stdout).not.toContain('kit-secret-value')
+    })
+
+    it('feeds input from a text, from bytes and from a stream, to its end', async () => {
+      const { sandbox } = await newSandbox(make)
+      const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251)
+      expect((await sandbox.exec('cat', { stdin: 'é€\nno break at the end' })).stdout).toBe('é€\nno break at the end')
+      expect((await sandbox.exec('wc -c', { stdin: bytes })).stdout.trim()).toBe('300000')
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let at = 0; at < bytes.length; at += 50_000) controller.enqueue(bytes.subarray(at, at + 50_000))
+          controller.close()
+        },
+      })
+      const summed = await sandbox.exec('cksum', { stdin: stream })
+      expect(summed.stdout).toBe((await sandbox.exec('cksum', { stdin: bytes })).stdout)
+      expect((await sandbox.exec('cat; echo end')).stdout).toBe('end\n')
+    })
+
+    it('takes no harm from a program that does not read its input', async () => {
+      const { sandbox } = await newSandbox(make)
+      const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
+      expect(await sandbox.exec('exit 3', { stdin: 'x'.repeat(2_000_000) })).toMatchObject({ exitCode: 3 })
+      expect(await sandbox.exec('exit 4', { stdin: endless })).toMatchObject({ exitCode: 4 })
+    })
+
+    it('does not take an input that broke off for a complete one', async () => {
+      const { sandbox } = await newSandbox(make)
+      const broken = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          controller.enqueue(new TextEncoder().encode('half'))
+          controller.error(new Error('the source broke off'))
+        },
+      })
+      const ending = await sandbox.exec('cat > /dev/null', { stdin: broken }).then(
+        ({ outcome }) => outcome,
+        () => 'thrown',
+      )
+      expect(ending).not.toBe('ok')
+    })
+
+    it('refuses a user that it does not have', async () => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.exec('true', { user: 'no-such-user' })).rejects.toMatchObject({ code: 'user_unknown' })
+    })
+
+    it('says that there is no such program', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const name of ['no-such-program', './no-such-program', '/no/such/program'])
+        await expect(sandbox.exec([name])).rejects.toMatchObject({ code: 'command_not_found', retryable: false })
+      expect(await sandbox.exec('no-such-program')).toMatchObject({ outcome: 'failed', exitCode: 127 })
+    })
+
+    it('says that a program cannot be executed', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('echo "echo no" > text; mkdir folder; echo "echo no" > nameless; chmod +x nameless')
+      // Without a first line that names an interpreter only a shell knows what to do with a script.
+      for (const name of ['./text', './folder', './nameless'])
+        await expect(sandbox.exec([name])).rejects.toMatchObject({ code: 'command_not_executable', retryable: false })
+    })
+
+    it.each([
+      ['one argument', ['true', 'x'.repeat(300_000)]],
+      ['a text', `true ${'x'.repeat(300_000)}`],
+      ['all arguments together', ['true', ...Array.from({ length: 80 }, () => 'x'.repeat(100_000))]],
+    ])('refuses more than the system takes, with a code: %s', async (_name, command) => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.exec(command)).rejects.toMatchObject({ code: 'argument_invalid', retryable: false })
+      await expect(sandbox.spawn(command)).rejects.toMatchObject({ code: 'argument_invalid', retryable: false })
+      expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+    })
+  })
+}
+
+/** Sets a variable of this process for one test. */
+function leave(name: string, value: string): void {
+  const before = process.env[name]
+  process.env[name] = value
+  onTestFinished(() => {
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+  })
+}

@@ -1,0 +1,27 @@
+import { eventually } from '../waiting/within.ts'
+import type { SandboxUnderTest } from './setting.ts'
+
+let marks = 0
+
+/** A number of seconds that only one test sleeps for, so that its processes can be told from all others. */
+export function newMark(): string {
+  marks += 1
+  return `${90_000 + marks}.${String(process.pid).padStart(7, '0')}${Math.floor(Math.random() * 1e6)}`
+}
+
+/** How many processes have the mark in their arguments. */
+export async function living({ count, sandbox }: SandboxUnderTest, mark: string): Promise<number> {
+  if (count !== undefined) return count(mark)
+  const { stdout } = await sandbox.exec(['ps', '-eo', 'args'], { maxOutputBytes: 4_000_000 })
+  return stdout.split('\n').filter((line) => line.includes(mark)).length
+}
+
+/** Waits until so many of them are there. */
+export function appears(under: SandboxUnderTest, mark: string, count: number): Promise<void> {
+  return eventually(`${count} processes with ${mark}`, async () => (await living(under, mark)) >= count)
+}
+
+/** The promise that nothing outlives its owner, at its full length. */
+export function isGone(under: SandboxUnderTest, mark: string): Promise<void> {
+  return eventually(`no process with ${mark}`, async () => (await living(under, mark)) === 0, 3_000)
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { numbers } from '../events/coverage.ts'
+import { allEvents, exitsOf, processOf, recorded } from './events.ts'
+import { type MakeSandbox, newSandbox } from './setting.ts'
+
+export function outputCases(make: MakeSandbox): void {
+  describe('output', () => {
+    it('keeps characters whole that were split over chunks', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { stdout, truncated } = await sandbox.exec(
+        `awk 'BEGIN { for (i = 0; i < 400000; i++) printf "é€" }'`,
+        { maxOutputBytes: 4_000_000 },
+      )
+      expect(truncated).toBe(false)
+      expect(stdout.length).toBe(800_000)
+      expect(stdout.replaceAll('é€', '')).toBe('')
+    })
+
+    it('keeps characters whole where output is cut', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const maxOutputBytes of [1_000, 1_001, 1_002, 1_003]) {
+        const { stdout, truncated } = await sandbox.exec(
+          `awk 'BEGIN { for (i = 0; i < 4000; i++) printf "é€😀" }'`,
+          { maxOutputBytes },
+        )
+        expect(truncated).toBe(true)
+        expect(stdout).not.toContain('\ufffd')
+      }
+    })
+
+    it('has binary output in the journal, byte for byte', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.exec('head -c 300000 /dev/urandom | tee random')
+      const wanted = (await sandbox.exec('sha256sum < random')).stdout.slice(0, 64)
+      const events = await allEvents(journal)
+      const { bytes, skipped } = recorded(events, processOf(events))
+      expect(skipped).toBe(0)
+      expect(bytes.length).toBe(300_000)
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(wanted)
+    })
+
+    it('bounds a line of 10 MB: its head, its tail, and how much is missing', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { stdout, truncated, outcome } = await sandbox.exec(
+        `printf HEAD; head -c 10000000 /dev/zero | tr '\\0' x; printf TAIL`,
+      )
+      expect({ outcome, truncated }).toEqual({ outcome: 'ok', truncated: true })
+      expect(stdout.length).toBeLessThan(1_100_000)
+      expect(stdout.startsWith('HEADxxxx')).toBe(true)
+      expect(stdout.endsWith('xxxxTAIL')).toBe(true)
+      const missing = [...stdout.matchAll(/\d+/g)].map(([number]) => Number(number))
+      const kept = [...stdout].filter((character) => 'xHEADTIL'.includes(character)).length
+      expect(missing.some((number) => Math.abs(number + kept - 10_000_008) < 16)).toBe(true)
+    })
+
+    it('keeps as much as it was asked to, of each stream', async () => {
+      const { sandbox } = await newSandbox(make)
+      const flood = `head -c 50000 /dev/zero | tr '\\0' o; head -c 50000 /dev/zero | tr '\\0' e >&2`
+      const cut = await sandbox.exec(flood, { maxOutputBytes: 10_000 })
+      expect(cut.truncated).toBe(true)
+      expect(cut.stdout.replaceAll(/[^o]/g, '').length).toBeGreaterThan(9_900)
+      expect(cut.stderr.replaceAll(/[^e]/g, '').length).toBeGreaterThan(9_900)
+      expect(cut.stdout.length + cut.stderr.length).toBeLessThan(20_200)
+      const whole = await sandbox.exec(flood, { maxOutputBytes: 50_000 })
+      expect(whole).toMatchObject({ truncated: false, stdout: 'o'.repeat(50_000), stderr: 'e'.repeat(50_000) })
+    })
+
+    it('keeps standard output and standard error apart', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { stdout, stderr } = await sandbox.exec(
+        'i=0; while [ $i -lt 500 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done',
+      )
+      expect(stdout).toBe(numbers(0, 499).map((one) => `out${one}\n`).join(''))
+      expect(stderr).toBe(numbers(0, 499).map((one) => `err${one}\n`).join(''))
+    })
+
+    it('reads to its end what a program wrote just before it ended', async () => {
+      const { sandbox } = await newSandbox(make)
+      const results = await Promise.all(
+        numbers(1, 20).map(() => sandbox.exec(`head -c 200000 /dev/zero | tr '\\0' x; echo END`)),
+      )
+      for (const { stdout } of results) expect(stdout.length).toBe(200_004)
+    })
+
+    it('is complete where the journal is slow', async () => {
+      const { sandbox, journal } = await newSandbox(make, { commitMs: 25 })
+      const { outcome, stdout } = await sandbox.exec('seq 1 400000', { maxOutputBytes: 4_000_000 })
+      const whole = numbers(1, 400_000).map((one) => `${one}\n`).join('')
+      expect(outcome).toBe('ok')
+      expect(stdout === whole).toBe(true)
+      const events = await allEvents(journal)
+      expect(recorded(events, processOf(events)).bytes.toString() === whole).toBe(true)
+    })
+
+    it('a flood does not pile up before a slow journal', async () => {
+      const { sandbox, journal } = await newSandbox(make, { commitMs: 25 })
+      const before = process.memoryUsage().rss
+      const { outcome, truncated } = await sandbox.exec('head -c 200000000 /dev/zero')
+      expect({ outcome, truncated }).toEqual({ outcome: 'ok', truncated: true })
+      expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000)
+      const events = await allEvents(journal, { types: ['operation.*', 'process.started', 'process.exited'] })
+      expect(exitsOf(events, processOf(events))[0]?.data).toMatchObject({ outcome: 'ok', bytes: 200_000_000 })
+    })
+
+    it('answers a hundred at once, each with its own', async () => {
+      const { sandbox } = await newSandbox(make)
+      const results = await Promise.all(
+        numbers(1, 100).map((one) => sandbox.exec(`echo out ${one}; echo err ${one} >&2; exit ${one}`)),
+      )
+      for (const [index, result] of results.entries())
+        expect(result).toMatchObject({
+          exitCode: index + 1,
+          stdout: `out ${index + 1}\n`,
+          stderr: `err ${index + 1}\n`,
+        })
+    })
+  })
+}

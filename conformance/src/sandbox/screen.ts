@@ -1,0 +1,54 @@
+import type { Process } from '@vitrine/protocol'
+import { eventually } from '../waiting/within.ts'
+
+/** What one viewer of a process has seen so far. */
+export interface Screen {
+  readonly text: string
+  readonly bytes: Buffer
+  /** Waits for a text that comes after everything that was waited for before. */
+  shows(text: string | RegExp): Promise<string>
+  /** Settles when the view ends, with why if it was not the process's end. */
+  readonly ended: Promise<unknown>
+}
+
+export function watch(process: Process, signal?: AbortSignal): Screen {
+  const chunks: Buffer[] = []
+  let text = ''
+  let from = 0
+  const decoder = new TextDecoder()
+  const run = async () => {
+    for await (const { data } of process.view(signal === undefined ? {} : { signal })) {
+      chunks.push(Buffer.from(data))
+      text += decoder.decode(data, { stream: true })
+    }
+  }
+  const ended = run().catch((error: unknown) => error)
+  return {
+    get text() {
+      return text
+    },
+    get bytes() {
+      return Buffer.concat(chunks)
+    },
+    ended,
+    async shows(wanted) {
+      const pattern = typeof wanted === 'string' ? new RegExp(escaped(wanted)) : wanted
+      let match: RegExpExecArray | null = null
+      try {
+        await eventually(`${wanted} on the screen`, () => {
+          match = pattern.exec(text.slice(from))
+          return match !== null
+        })
+      } catch (error) {
+        throw new Error(`${String(error)} It shows: ${JSON.stringify(text.slice(from))}`)
+      }
+      const [found = '', index = 0] = match === null ? [] : [match[0], match.index]
+      from += index + found.length
+      return found
+    },
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

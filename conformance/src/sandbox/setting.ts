@@ -1,0 +1,66 @@
+import type { CallContext, JournalReader, Lifecycle, SandboxCore } from '@vitrine/protocol'
+import { onTestFinished } from 'vitest'
+
+/** The side of a sandbox that this kit is about: everything but its files. */
+export type ProcessSandbox = Omit<
+  SandboxCore,
+  'files' | 'persist' | 'hydrate' | 'lifecycle' | 'as' | 'capabilities'
+> &
+  Pick<SandboxCore, 'capabilities'> & {
+    readonly lifecycle: Omit<Lifecycle, 'skipOnPersist'>
+    as(context: CallContext): ProcessSandbox
+  }
+
+/** What a test wants of its sandbox; the rest is as the implementation has it by default. */
+export interface SandboxWish {
+  readonly limits?: {
+    readonly memoryBytes?: number
+    readonly cpus?: number
+    readonly pids?: number
+    readonly processes?: number
+    readonly remembered?: number
+    readonly journalBytes?: number
+    readonly inputBytes?: number
+  }
+  readonly network?: 'none' | 'host'
+  readonly reach?: readonly string[]
+  readonly policy?: {
+    readonly allow?: readonly string[]
+    readonly deny?: readonly string[]
+    readonly otherwise?: 'allow' | 'ask' | 'deny'
+  }
+  /** Every commit of the journal takes at least so long. */
+  readonly commitMs?: number
+}
+
+export interface SandboxUnderTest {
+  readonly sandbox: ProcessSandbox
+  /** Stays readable when the sandbox is gone. */
+  readonly journal: JournalReader
+  /** How many processes have this text in their arguments, seen from where none can hide; absent where there is no such place. */
+  count?(text: string): Promise<number>
+  close(): Promise<void>
+}
+
+/** A new sandbox that runs, each time. */
+export type MakeSandbox = (wish?: SandboxWish) => Promise<SandboxUnderTest>
+
+/** A host of its own: a process whose death must take its sandboxes with it. */
+export interface AnotherHost {
+  /** `kill -9`. */
+  die(): void
+  count(text: string): Promise<number>
+  dispose(): Promise<void>
+}
+
+export interface SandboxKitOptions {
+  /** Starts another host with a sandbox that spawns these commands, where one can be started. */
+  startHost?(commands: readonly string[]): Promise<AnotherHost>
+}
+
+/** For one test; it is gone when the test ends. */
+export async function newSandbox(make: MakeSandbox, wish?: SandboxWish): Promise<SandboxUnderTest> {
+  const under = await make(wish)
+  onTestFinished(() => under.close())
+  return under
+}
