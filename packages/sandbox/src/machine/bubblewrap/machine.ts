@@ -130,7 +130,7 @@ class BubblewrapMachine implements Machine {
 
   launch(launch: Launch): Promise<Launched> {
     if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
-    const user = launch.user === undefined ? sandboxUser : this.#userNamed(launch.user)
+    const user = this.#userNamed(launch.user ?? sandboxUser.name)
     const root = user.uid === 0
     const { uids } = this.#built
     const ids = [
@@ -140,13 +140,17 @@ class BubblewrapMachine implements Machine {
       ...(uids === undefined ? [] : [`terminal-owner=${uids + user.uid}`]),
     ]
     const multiplexer = `/proc/${this.#built.pid}/root/dev/pts/ptmx`
-    return launchEntered({ program: this.#program, orders: this.#orders, multiplexer }, launch, ids)
+    const env = launch.env.HOME === this.home ? { ...launch.env, ...environmentOf(user) } : launch.env
+    return launchEntered(
+      { program: this.#program, orders: this.#orders, multiplexer },
+      { ...launch, env },
+      ids,
+    )
   }
 
-  #userNamed(name: string): { uid: number; gid: number } {
-    if (name === sandboxUser.name || name === String(sandboxUser.uid)) return sandboxUser
+  #userNamed(name: string): User {
     const user = findUser(this.#users, name)
-    if (this.#built.changeable) return user
+    if (user.uid === sandboxUser.uid || this.#built.changeable) return user
     throw new VitrineError(
       'user_unknown',
       `This sandbox has one user, "${sandboxUser.name}". Others, root included, need a host that is root and \`rootfs: 'writable'\`.`,
@@ -208,6 +212,10 @@ class BubblewrapMachine implements Machine {
       this.#guarding.end()
     }
   }
+}
+
+function environmentOf({ name, home }: User): Record<string, string> {
+  return { HOME: home, USER: name, LOGNAME: name }
 }
 
 const hostNetwork: Degradation = {
