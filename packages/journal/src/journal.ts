@@ -13,7 +13,7 @@ import {
   type TailOptions,
 } from '@vitrine/protocol'
 import type { Committer, JournalState } from './append/committer.ts'
-import { HeldStream, type JournalStream } from './append/held-stream.ts'
+import { HeldStream, type JournalStream, type StreamOptions } from './append/held-stream.ts'
 import {
   type PreparedAppend,
   prepare,
@@ -102,8 +102,9 @@ export class Journal implements JournalReader {
   }
 
   /** For events that continue each other: secrets split over them are masked too. */
-  stream(): JournalStream {
+  stream({ patient = false }: StreamOptions = {}): JournalStream {
     return new HeldStream({
+      patient,
       redactor: this.#core.workshop.redactor,
       check: (events) => events.forEach(checkEventInput),
       context: () => this.#writing().context,

@@ -1,8 +1,15 @@
-import type { EventContext, EventInput, JournalEvent } from '@vitrine/protocol'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EventContext, type EventInput, isVitrineError, type JournalEvent } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
 
 /** How long an event may wait for the rest of what might be a secret. */
 const holdMs = 200
+const retryMs = 100
+
+export interface StreamOptions {
+  /** What a failing or overloaded store refuses is tried again, in order, until it is committed. */
+  readonly patient?: boolean
+}
 
 /** A run of events that continue each other: the output of a process, the messages of an agent. */
 export interface JournalStream {
@@ -23,6 +30,7 @@ interface Waiting {
 
 export interface HeldStreamHost {
   readonly redactor: Redactor
+  readonly patient: boolean
   check(events: readonly EventInput[]): void
   /** Whom and what an event that is appended now belongs to. */
   context(): EventContext
@@ -36,6 +44,8 @@ export class HeldStream implements JournalStream {
   readonly #mask: ReturnType<Redactor['stream']>
   readonly #waiting: Waiting[] = []
   #timer: NodeJS.Timeout | undefined
+  #sent: Promise<void> = Promise.resolve()
+  #outbox: { readonly batch: readonly Waiting[]; readonly events: readonly EventInput[] }[] = []
 
   constructor(host: HeldStreamHost) {
     this.#host = host
@@ -91,13 +101,46 @@ export class HeldStream implements JournalStream {
       ...input,
       data: data[index] as NonNullable<EventInput['data']>,
     }))
-    return this.#host.append(events).then(
-      (committed) => {
-        for (const [index, { resolve }] of batch.entries()) resolve(committed[index]!)
-      },
-      (error: unknown) => {
-        for (const { reject } of batch) reject(error)
-      },
+    if (!this.#host.patient) return settle(batch, this.#host.append(events))
+    this.#outbox.push({ batch, events })
+    this.#sent = this.#sent.then(() => this.#sendAll())
+    return this.#sent
+  }
+
+  /**
+   * What waits is masked already, so it must be these very events that are tried again. Nothing that follows them is
+   * sent before they are settled; then all of it at once.
+   */
+  async #sendAll(): Promise<void> {
+    const sending = this.#outbox
+    this.#outbox = []
+    if (sending.length === 0) return
+    const all = sending.flatMap(({ events }) => events)
+    await settle(
+      sending.flatMap(({ batch }) => batch),
+      this.#persist(all),
     )
   }
+
+  async #persist(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+    for (;;) {
+      try {
+        return await this.#host.append(events)
+      } catch (error) {
+        if (!isVitrineError(error) || error.retryable !== true) throw error
+        await sleep(retryMs)
+      }
+    }
+  }
+}
+
+function settle(batch: readonly Waiting[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
+  return appended.then(
+    (committed) => {
+      for (const [index, { resolve }] of batch.entries()) resolve(committed[index]!)
+    },
+    (error: unknown) => {
+      for (const { reject } of batch) reject(error)
+    },
+  )
 }

@@ -16,6 +16,7 @@ import { HeadAndTail } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { ProcessEntry } from '../processes/entry.ts'
 import { checkSize } from '../processes/handle.ts'
+import type { OutputListener } from '../processes/running.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
@@ -98,12 +99,17 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
 }
 
 /** Starts a command and comes back while it runs. */
-export function start(caller: Caller, command: Command, options: SpawnOptions): Promise<ProcessEntry> {
+export function start(
+  caller: Caller,
+  command: Command,
+  options: SpawnOptions,
+  onOutput?: OutputListener,
+): Promise<ProcessEntry> {
   const argv = argvOf(command, options.shell)
   checkTimeout(options.timeoutMs)
   const run = async () => {
     if (options.tty !== undefined) checkSize(options.tty.cols, options.tty.rows)
-    const entry = await begin(caller, argv, options, { remember: true })
+    const entry = await begin(caller, argv, options, { remember: true, ...(onOutput && { onOutput }) })
     const release = boundTo(entry, options)
     void entry.exit.then(release, release)
     return entry

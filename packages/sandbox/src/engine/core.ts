@@ -5,6 +5,7 @@ import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
 import { ProcessTable } from '../processes/table.ts'
+import { PtySessions } from '../terminals/pty-sessions.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { outside } from './outside.ts'
@@ -27,6 +28,7 @@ export class EngineCore {
   readonly settings: Settings
   readonly table: ProcessTable
   readonly beforeStop = new BeforeStop()
+  readonly terminals = new PtySessions()
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined

@@ -14,6 +14,9 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { ProcessHandle } from '../processes/handle.ts'
+import type { OutputListener } from '../processes/running.ts'
+import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
+import type { PtyUpdate } from '../terminals/pty-update.ts'
 import { type Caller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
@@ -41,6 +44,7 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
   readonly #journal: Journal
   readonly #gate: PolicyGate | undefined
   readonly #caller: Caller
+  readonly #pty: PtyTool
   readonly #closeStore: () => Promise<void>
 
   constructor(
@@ -57,6 +61,7 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
     this.#gate = gate
     this.#closeStore = closeStore
     this.#caller = { core, journal, gate, traceparent }
+    this.#pty = createPtyTool({ journal, spawn: (...asked) => this.#spawn(...asked) }, core.terminals)
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
     this.lifecycle = new SandboxLifecycle(core, journal)
@@ -79,8 +84,25 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
     return execute(this.#caller, command, options)
   }
 
-  async spawn(command: Command, options: SpawnOptions = {}): Promise<Process> {
-    const entry = await start(this.#caller, command, options)
+  spawn(command: Command, options: SpawnOptions = {}): Promise<Process> {
+    return this.#spawn(command, options)
+  }
+
+  /** Starts a command and answers when it has ended or the time is over: the form that models call. */
+  ptyExecStart(asked: PtyStart): Promise<PtyUpdate> {
+    return this.#pty.ptyExecStart(asked)
+  }
+
+  ptyWriteStdin(asked: PtyWrite): Promise<PtyUpdate> {
+    return this.#pty.ptyWriteStdin(asked)
+  }
+
+  ptyTerminateAll(): Promise<void> {
+    return this.#pty.ptyTerminateAll()
+  }
+
+  async #spawn(command: Command, options: SpawnOptions, onOutput?: OutputListener): Promise<Process> {
+    const entry = await start(this.#caller, command, options, onOutput)
     return new ProcessHandle(entry, this.#journal, this.#core.settings.processLimits)
   }
 

@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
-import type { CgroupLimits } from '../cgroups/limits.ts'
+import { type CgroupLimits, checkLimits } from '../cgroups/limits.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits, type ProcessLimits } from '../processes/process-host.ts'
+import { readAllowList } from '../reach/allow-list.ts'
 
 export type Isolation = 'auto' | 'bubblewrap' | 'none'
 
@@ -85,6 +86,12 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
     env = {},
     limits = {},
   } = options
+  // It names a folder, and that folder is removed with the sandbox.
+  if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
+    throw new VitrineError(
+      'argument_invalid',
+      `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
+    )
   oneOf('isolation', isolation, ['auto', 'bubblewrap', 'none'])
   oneOf('rootfs', rootfs, ['read-only', 'writable'])
   oneOf('network', network, ['none', 'host'])
@@ -93,8 +100,10 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
       "reach: with `network: 'host'` everything is in reach; leave `network` out to keep to the list."
     throw new VitrineError('argument_invalid', message)
   }
+  readAllowList(reach, 'reach')
   checkEnvironment(env)
   const { memoryBytes, cpus, pids, ...processes } = limits
+  checkLimits(limits)
   return {
     isolation,
     rootfs,
@@ -153,8 +162,11 @@ function bindOf({
   return { source: realpathSync(source), target: resolve(target), writable }
 }
 
-function foldersOf(id: string, { root, home, data = dataFolder() }: LocalOptions): Folders {
-  const own = join(resolve(data), 'sandboxes', id)
+function foldersOf(id: string, options: LocalOptions): Folders {
+  const { root } = options
+  const home = options.home === undefined ? undefined : resolve(options.home)
+  const data = realOrNew(resolve(options.data ?? dataFolder()))
+  const own = join(data, 'sandboxes', id)
   if (root === undefined)
     return {
       root: join(own, 'workspace'),
@@ -173,6 +185,11 @@ function foldersOf(id: string, { root, home, data = dataFolder() }: LocalOptions
     throw new VitrineError(
       'argument_invalid',
       `root: ${workspace} holds the data folder ${data}, which no sandbox may see.`,
+    )
+  if (`${workspace}/`.startsWith(`${data}/`))
+    throw new VitrineError(
+      'argument_invalid',
+      `root: ${workspace} is inside the data folder ${data}, which is for what sandboxes keep of their own.`,
     )
   const beside = join(dirname(workspace), '.vitrine', basename(workspace))
   return {

@@ -2,10 +2,8 @@
 export class HeadAndTail {
   readonly #headLimit: number
   readonly #tailLimit: number
-  readonly #head: Uint8Array[] = []
-  #tail: Uint8Array[] = []
-  #headBytes = 0
-  #tailBytes = 0
+  readonly #head = new Ring()
+  readonly #tail = new Ring()
   #skipped = 0
 
   constructor(limit: number, headShare = 0.5) {
@@ -18,39 +16,21 @@ export class HeadAndTail {
   }
 
   get bytes(): number {
-    return this.#headBytes + this.#skipped + this.#tailBytes
+    return this.#head.bytes + this.#skipped + this.#tail.bytes
   }
 
   push(chunk: Uint8Array): void {
-    const room = this.#headLimit - this.#headBytes
-    if (room > 0) {
-      const part = chunk.subarray(0, room)
-      this.#head.push(part)
-      this.#headBytes += part.length
-    }
-    const rest = chunk.subarray(Math.max(0, room))
-    if (rest.length > 0) this.#pushTail(rest)
-  }
-
-  #pushTail(chunk: Uint8Array): void {
-    this.#tail.push(chunk)
-    this.#tailBytes += chunk.length
-    while (this.#tailBytes > this.#tailLimit) {
-      const [first] = this.#tail
-      if (first === undefined) break
-      const surplus = this.#tailBytes - this.#tailLimit
-      const dropped = Math.min(surplus, first.length)
-      if (dropped === first.length) this.#tail.shift()
-      else this.#tail[0] = first.subarray(dropped)
-      this.#tailBytes -= dropped
-      this.#skipped += dropped
-    }
+    const room = Math.max(0, this.#headLimit - this.#head.bytes)
+    this.#head.push(chunk.subarray(0, room), this.#headLimit)
+    const rest = chunk.subarray(room)
+    this.#skipped += Math.max(0, this.#tail.bytes + rest.length - this.#tailLimit)
+    this.#tail.push(rest, this.#tailLimit)
   }
 
   /** What was kept, as two pieces; the second is empty while nothing is missing between them. */
   parts(): { readonly head: Buffer; readonly tail: Buffer } {
-    const head = Buffer.concat(this.#head)
-    const tail = Buffer.concat(this.#tail)
+    const head = this.#head.content()
+    const tail = this.#tail.content()
     return this.#skipped === 0 ? { head: Buffer.concat([head, tail]), tail: Buffer.alloc(0) } : { head, tail }
   }
 
@@ -62,6 +42,45 @@ export class HeadAndTail {
     const after = tail.subarray(leadingContinuation(tail))
     const missing = this.#skipped + (head.length - before.length) + (tail.length - after.length)
     return `${before.toString('utf8')}\n… ${missing} bytes left out …\n${after.toString('utf8')}`
+  }
+}
+
+/** The last bytes of a stream in one buffer: chunks of a byte each must not cost a hundred. */
+class Ring {
+  #buffer = Buffer.alloc(0)
+  #start = 0
+  bytes = 0
+
+  push(chunk: Uint8Array, limit: number): void {
+    const kept = chunk.subarray(Math.max(0, chunk.length - limit))
+    if (kept.length === 0) return
+    const surplus = Math.max(0, this.bytes + kept.length - limit)
+    this.bytes -= surplus
+    if (this.bytes + kept.length > this.#buffer.length) this.#grow(surplus, limit, kept.length)
+    else this.#start = (this.#start + surplus) % this.#buffer.length
+    const at = (this.#start + this.bytes) % this.#buffer.length
+    const first = kept.subarray(0, this.#buffer.length - at)
+    this.#buffer.set(first, at)
+    this.#buffer.set(kept.subarray(first.length), 0)
+    this.bytes += kept.length
+  }
+
+  content(): Buffer {
+    const end = this.#start + this.bytes
+    return Buffer.concat([
+      this.#buffer.subarray(this.#start, end),
+      this.#buffer.subarray(0, Math.max(0, end - this.#buffer.length)),
+    ])
+  }
+
+  #grow(surplus: number, limit: number, more: number): void {
+    this.bytes += surplus
+    const kept = this.content().subarray(surplus)
+    this.bytes -= surplus
+    const wished = Math.max(2 * this.#buffer.length, this.bytes + more, 4_096)
+    this.#buffer = Buffer.alloc(Math.min(limit, wished))
+    this.#buffer.set(kept, 0)
+    this.#start = 0
   }
 }
 

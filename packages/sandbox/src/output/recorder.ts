@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, JournalStream } from '@vitrine/journal'
-import { isVitrineError } from '@vitrine/protocol'
 import { HeadAndTail } from './head-and-tail.ts'
 import { cutPieces, type Piece } from './pieces.ts'
 
@@ -11,7 +9,6 @@ const highWater = 1024 * 1024
 const lowWater = 256 * 1024
 /** Of a process's budget, what is written as it comes; the rest is kept for its last words. */
 const headShare = 0.75
-const retryMs = 100
 
 interface StreamState {
   readonly name: OutputStream
@@ -36,6 +33,8 @@ export class OutputRecorder {
   readonly #options: RecorderOptions
   readonly #streams = new Map<OutputStream, StreamState>()
   readonly #headBudget: number
+  #bytes = 0
+  #skipped = 0
   #written = 0
   #uncommitted = 0
   #scheduled = false
@@ -52,16 +51,18 @@ export class OutputRecorder {
     return this.#uncommitted > highWater
   }
 
+  /** Known once it has ended. */
   get skipped(): number {
-    return [...this.#streams.values()].reduce((sum, { tail }) => sum + (tail?.skipped ?? 0), 0)
+    return this.#skipped
   }
 
   get bytes(): number {
-    return [...this.#streams.values()].reduce((sum, { offset, tail }) => sum + offset + (tail?.bytes ?? 0), 0)
+    return this.#bytes
   }
 
   take(name: OutputStream, chunk: Buffer): void {
     const stream = this.#stream(name)
+    this.#bytes += chunk.length
     if (stream.tail !== undefined) {
       stream.tail.push(chunk)
       return
@@ -84,7 +85,7 @@ export class OutputRecorder {
   async end(): Promise<void> {
     for (const stream of this.#streams.values()) {
       this.#flush(stream, { last: true })
-      if (stream.tail !== undefined) this.#flushTail(stream, stream.tail)
+      if (stream.tail !== undefined) this.#flushTail(stream, stream.tail, this.#shareOf(stream))
     }
     await Promise.all([...this.#streams.values()].map(({ journal }) => journal.end()))
     await this.#committing
@@ -93,7 +94,7 @@ export class OutputRecorder {
   #stream(name: OutputStream): StreamState {
     const known = this.#streams.get(name)
     if (known !== undefined) return known
-    const journal = this.#options.journal.stream()
+    const journal = this.#options.journal.stream({ patient: true })
     const stream: StreamState = {
       name,
       journal,
@@ -124,11 +125,25 @@ export class OutputRecorder {
     this.#write(stream, pieces, 0)
   }
 
-  #flushTail(stream: StreamState, tail: HeadAndTail): void {
-    const { skipped } = tail
+  /** Two streams that both have last words share what is kept for them: half each, or what the other leaves. */
+  #shareOf(stream: StreamState): number {
+    const room = this.#options.budget - this.#headBudget
+    const others = [...this.#streams.values()].filter((other) => other !== stream)
+    const taken = others.reduce(
+      (sum, { tail }) => sum + (tail === undefined ? 0 : tail.bytes - tail.skipped),
+      0,
+    )
+    return Math.max(Math.floor(room / 2), room - taken)
+  }
+
+  #flushTail(stream: StreamState, tail: HeadAndTail, share: number): void {
     const { head, tail: end } = tail.parts()
+    const kept = Buffer.concat([head, end])
+    const last = kept.subarray(Math.max(0, kept.length - share))
+    const skipped = tail.bytes - last.length
+    this.#skipped += skipped
     stream.offset += skipped
-    const { pieces } = cutPieces(Buffer.concat([head, end]), { last: true })
+    const { pieces } = cutPieces(last, { last: true })
     if (pieces.length === 0 && skipped > 0)
       this.#write(stream, [{ bytes: 0, data: '', encoding: 'utf8' }], skipped)
     else this.#write(stream, pieces, skipped)
@@ -153,21 +168,9 @@ export class OutputRecorder {
     })
     if (events.length === 0) return
     const size = pieces.reduce((sum, { bytes }) => sum + bytes, 0)
-    const written = this.#append(stream, events).finally(() => this.#committed(size))
+    const written = stream.journal.append(events).finally(() => this.#committed(size))
     // A failure that is no failing disk means that the store is gone: then there is nobody left to tell.
     this.#committing = Promise.all([this.#committing, written]).catch(() => undefined)
-  }
-
-  async #append(stream: StreamState, events: Parameters<JournalStream['append']>[0]): Promise<void> {
-    for (;;) {
-      try {
-        await stream.journal.append(events)
-        return
-      } catch (error) {
-        if (!isVitrineError(error) || error.retryable !== true) throw error
-        await sleep(retryMs)
-      }
-    }
   }
 
   #committed(bytes: number): void {

@@ -61,7 +61,10 @@ export class ProcessEntry {
     this.#host = host
     this.#options = options
     this.#current = first
-    this.exit = this.#live()
+    this.exit = this.#live().catch((error: unknown) => {
+      this.#close()
+      throw error
+    })
     this.exit.catch(() => undefined)
   }
 
@@ -73,7 +76,7 @@ export class ProcessEntry {
     return this.#state === 'exited'
   }
 
-  /** It was called off while it waited to be started again. */
+  /** Its last end says that it would be started again, but it was called off. */
   get endedWaiting(): boolean {
     return this.#endedWaiting
   }
@@ -125,18 +128,16 @@ export class ProcessEntry {
       this.#state = 'waiting'
       await sleep(backoff, undefined, { signal: this.#over.signal, ref: false }).catch(() => undefined)
       backoff = Math.min(backoff * 2, lastBackoffMs)
-      if (!this.#startsAgain(exit)) {
-        this.#endedWaiting = true
-        return this.#finish(exit)
-      }
+      if (!this.#startsAgain(exit)) return this.#finish(exit)
       this.#restarts += 1
       try {
         const listener: OutputListener = (...output) => this.#output(...output)
         const restarts = (ended: ProcessExit) => this.#startsAgain(ended)
         this.#current = await run(this.#host, this.#options, this.#restarts, { onOutput: listener, restarts })
         this.#state = 'running'
+        // Called off while it was being started: nobody could end what was not there yet.
+        if (this.#over.signal.aborted) void this.#current.kill('cancelled').catch(() => undefined)
       } catch {
-        this.#endedWaiting = true
         return this.#finish(exit)
       }
     }
@@ -148,9 +149,14 @@ export class ProcessEntry {
     return restart === 'always' || (restart === 'on-failure' && outcome === 'failed')
   }
 
-  #finish(exit: ProcessExit): ProcessExit {
+  #close(): void {
     this.#state = 'exited'
     this.viewers.end()
+  }
+
+  #finish(exit: ProcessExit): ProcessExit {
+    this.#endedWaiting = this.#current.restarting
+    this.#close()
     return exit
   }
 }

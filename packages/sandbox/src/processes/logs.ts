@@ -67,12 +67,40 @@ export async function* followLogs(
     const { head } = journal
     yield* await readLogs(journal, process, { ...options, upTo: head.seq })
     after = journal.cursor(head)
+    if (await hasEnded(journal, process, head.seq, signal)) return
   }
   const filter = { types: ['process.output', 'process.exited'], text: process }
   for await (const item of journal.tail({ ...filter, ...(after && { after }), ...(signal && { signal }) })) {
     yield* chunkOf(item, process)
     if (isEvent(item, 'process.exited') && item.data.process === process && item.data.restarting !== true)
       return
+  }
+}
+
+/** Whether what the journal last says of it, up to there, is an end for good. */
+async function hasEnded(
+  journal: Journal,
+  process: string,
+  upTo: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const filter = { types: ['process.started', 'process.exited'], text: process }
+  for (let before: string | undefined; ; ) {
+    const page = await journal.read({
+      ...filter,
+      ...(before !== undefined && { before }),
+      order: 'backwards',
+      limit: 1_000,
+      ...(signal && { signal }),
+    })
+    for (const item of page.events) {
+      if (!isUpTo(item, upTo)) continue
+      if (isEvent(item, 'process.started') && item.data.process === process) return false
+      if (isEvent(item, 'process.exited') && item.data.process === process)
+        return item.data.restarting !== true
+    }
+    if (page.end) return false
+    before = page.cursor
   }
 }
 

@@ -41,6 +41,7 @@ export class RunningProcess {
   #endReason: EndReason | undefined
   #lastOutput = 0
   #ended = false
+  #restarting = false
   #pipesHeld = false
 
   static async start(host: ProcessHost, options: RunOptions): Promise<RunningProcess> {
@@ -92,6 +93,11 @@ export class RunningProcess {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  /** Whether its end says that it will be started again. */
+  get restarting(): boolean {
+    return this.#restarting
   }
 
   get terminal() {
@@ -175,6 +181,7 @@ export class RunningProcess {
     await this.#recorder.end()
     const exit = exitOf(ending, this.#endReason)
     const { bytes, skipped } = this.#recorder
+    this.#restarting = this.#restarts(exit)
     // In one transaction with whatever its caller writes next.
     const committed = this.#host.journal.append([
       {
@@ -186,7 +193,7 @@ export class RunningProcess {
           bytes,
           ...(skipped > 0 && { skipped }),
           ...(this.#pipesHeld && { pipesHeld: true }),
-          ...(this.#restarts(exit) && { restarting: true }),
+          ...(this.#restarting && { restarting: true }),
           ...(exit.outcome === 'interrupted' && {
             errorCode: 'interrupted',
             errorMessage: 'The sandbox ended.',

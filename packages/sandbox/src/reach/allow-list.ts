@@ -12,23 +12,23 @@ export interface AllowList {
  * @example
  * readAllowList(['registry.example:443', 'localhost:11434', '[::1]:3000'])
  */
-export function readAllowList(entries: readonly string[]): AllowList {
+export function readAllowList(entries: readonly string[], name = 'allow'): AllowList {
   if (!Array.isArray(entries))
     throw new VitrineError(
       'argument_invalid',
-      `allow: expected a list of "host:port", got ${typeof entries}.`,
+      `${name}: expected a list of "host:port", got ${typeof entries}.`,
     )
-  const listed = new Set(entries.map(readEntry))
+  const listed = new Set(entries.map((entry, index) => readEntry(entry, `${name}[${index}]`)))
   return { has: (target) => listed.has(showTarget(target)) }
 }
 
-function readEntry(entry: unknown, index: number): string {
+function readEntry(entry: unknown, name: string): string {
   const read = typeof entry === 'string' ? readTarget(entry) : { reason: 'it is not a text' }
   if ('host' in read) return showTarget(read)
   throw new VitrineError(
     'argument_invalid',
-    `allow[${index}]: expected exactly one host and one port such as "registry.example:443", ` +
+    `${name}: expected exactly one host and one port such as "registry.example:443", ` +
       `got ${JSON.stringify(entry)}: ${read.reason}. List each host and port as an entry of its own.`,
-    { details: { argument: `allow[${index}]` } },
+    { details: { argument: name } },
   )
 }

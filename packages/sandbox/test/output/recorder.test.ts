@@ -84,7 +84,7 @@ describe('a budget', () => {
     const last = written.at(-1)
     expect(together(written)).toBe(whole.slice(0, 75) + whole.slice(-25))
     expect(last).toMatchObject({ offset: 975, skipped: 900 })
-    expect(recorder).toMatchObject({ bytes: 1_000, skipped: 900 })
+    expect([recorder.bytes, recorder.skipped]).toEqual([1_000, 900])
   })
 
   it('is told once when it is spent', async () => {
@@ -105,7 +105,7 @@ describe('a budget', () => {
     await recorder.end()
     const written = await outputOf(journal)
     expect(together(written)).toBe('0123456789abcdefghij')
-    expect(written.map(({ skipped }) => skipped)).not.toContainEqual(expect.toSatisfy((n: number) => n > 0))
+    expect(written.filter(({ skipped }) => skipped > 0)).toEqual([])
   })
 
   it('is not exceeded by two streams that both spend it', async () => {
@@ -191,6 +191,21 @@ describe('a store that fails for a while', () => {
     const seen = together(await outputOf(journal))
     expect(seen).not.toContain('planted')
     expect(seen).toMatch(/^<(h|hu|hun)?\[redacted:TOKEN\]>$/)
+  })
+
+  it('gets no secret either whose beginning it had taken before', async () => {
+    const driver = failing(memoryStore())
+    const { store, journal } = await openJournal(driver)
+    store.addSecret('TOKEN', 'hunter2-planted')
+    const recorder = recorderOf({ journal })
+    recorder.take('stdout', Buffer.from('<hun'))
+    await until(() => journal.head.seq > 0)
+    driver.full = true
+    recorder.take('stdout', Buffer.from('ter2-planted>'))
+    await until(() => store.health.status === 'failing')
+    driver.full = false
+    await recorder.end()
+    expect(together(await outputOf(journal))).toBe('<hun[redacted:TOKEN]>')
   })
 
   it('is given up when it is gone', async () => {

@@ -1,0 +1,178 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type LocalOptions, settingsOf } from '../../src/engine/settings.ts'
+
+function folder(): string {
+  const path = mkdtempSync('/var/tmp/vitrine-test-')
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** Options as a program without types would give them. */
+function untyped(json: string): LocalOptions {
+  return JSON.parse(json)
+}
+
+function refusing(options: LocalOptions, named: string, code = 'argument_invalid') {
+  expect(() => settingsOf('sbx_1', { data: folder(), ...options })).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(named) }),
+  )
+}
+
+describe('the settings of a sandbox', () => {
+  it('are safe where nothing is said', () => {
+    const data = folder()
+    expect(settingsOf('sbx_1', { data })).toEqual({
+      isolation: 'auto',
+      rootfs: 'read-only',
+      network: 'none',
+      reach: [],
+      env: {},
+      binds: [],
+      machineLimits: {},
+      processLimits: {
+        processes: 256,
+        remembered: 256,
+        outputBytes: 1_048_576,
+        journalBytes: 16_777_216,
+        inputBytes: 8_388_608,
+      },
+      folders: {
+        root: join(data, 'sandboxes/sbx_1/workspace'),
+        home: join(data, 'sandboxes/sbx_1/home'),
+        state: join(data, 'sandboxes/sbx_1/state'),
+        managed: true,
+        own: [join(data, 'sandboxes/sbx_1')],
+      },
+    })
+  })
+
+  it("tell the machine's limits from its processes'", () => {
+    const { machineLimits, processLimits } = settingsOf('sbx_1', {
+      data: folder(),
+      limits: { memoryBytes: 1_000, cpus: 0.5, pids: 10, processes: 3 },
+    })
+    expect(machineLimits).toEqual({ memoryBytes: 1_000, cpus: 0.5, pids: 10 })
+    expect(processLimits.processes).toBe(3)
+  })
+})
+
+describe('an option that cannot be meant', () => {
+  it.each([
+    ['isolation', '{"isolation": "vm"}'],
+    ['rootfs', '{"rootfs": "rw"}'],
+    ['network', '{"network": "all"}'],
+    ['limits.procesess', '{"limits": {"procesess": 1}}'],
+    ['limits.processes', '{"limits": {"processes": 0}}'],
+    ['limits.remembered', '{"limits": {"remembered": 1.5}}'],
+    ['limits.outputBytes', '{"limits": {"outputBytes": -1}}'],
+    ['limits.journalBytes', '{"limits": {"journalBytes": "1"}}'],
+    ['limits.inputBytes', '{"limits": {"inputBytes": null}}'],
+    ['limits.memoryBytes', '{"limits": {"memoryBytes": -5}}'],
+    ['limits.cpus', '{"limits": {"cpus": 0}}'],
+    ['limits.pids', '{"limits": {"pids": 0.5}}'],
+    ['binds.source', '{"binds": [{"source": "relative"}]}'],
+    ['binds.source', '{"binds": [{"source": "/no/such/thing"}]}'],
+    ['binds.target', '{"binds": [{"source": "/usr", "target": "relative"}]}'],
+    ['binds.target', '{"binds": [{"source": "/usr", "target": "/a\\u0000b"}]}'],
+    ['reach', '{"network": "host", "reach": ["a.example:443"]}'],
+    ['reach', '{"reach": ["no port"]}'],
+  ])('is refused by its name: %s in %s', (named, json) => {
+    refusing(untyped(json), named)
+  })
+
+  it('is refused when it is a variable that no program could have', () => {
+    refusing({ env: { 'A=B': 'x' } }, 'A=B', 'environment_invalid')
+  })
+})
+
+describe('the workspace', () => {
+  it.each(['/', '/etc', '/usr', '/proc', '/tmp', '/var', '/etc/', '/usr/../etc'])(
+    'is not the system: %s',
+    (root) => {
+      refusing({ root }, 'root:')
+    },
+  )
+
+  it('is not the system under another name', () => {
+    const base = folder()
+    symlinkSync('/etc', join(base, 'mine'))
+    refusing({ root: join(base, 'mine') }, 'root: /etc')
+  })
+
+  it('does not hold the data folder', () => {
+    const base = folder()
+    refusing({ root: base, data: join(base, 'data') }, 'data folder')
+    refusing({ root: base, data: base }, 'data folder')
+  })
+
+  it('does not hold the data folder under another name', () => {
+    const base = folder()
+    mkdirSync(join(base, 'work/data'), { recursive: true })
+    symlinkSync(join(base, 'work/data'), join(base, 'link'))
+    refusing({ root: join(base, 'work'), data: join(base, 'link') }, 'data folder')
+  })
+
+  it('is not inside the data folder', () => {
+    const base = folder()
+    refusing({ root: join(base, 'sandboxes/sbx_2/state'), data: base }, 'root:')
+    refusing({ root: join(base, 'sandboxes'), data: base }, 'root:')
+  })
+
+  it('beside others has a HOME beside it, and only that goes with the sandbox', () => {
+    const base = folder()
+    const { folders } = settingsOf('sbx_1', { root: join(base, 'work'), data: join(base, 'data') })
+    expect(folders).toEqual({
+      root: join(base, 'work'),
+      home: join(base, '.vitrine/work/home'),
+      state: join(base, 'data/sandboxes/sbx_1/state'),
+      managed: false,
+      own: [join(base, 'data/sandboxes/sbx_1'), join(base, '.vitrine/work')],
+    })
+  })
+
+  it('with a HOME that was given leaves it where it is', () => {
+    const base = folder()
+    const { folders } = settingsOf('sbx_1', {
+      root: join(base, 'work'),
+      home: join(base, 'me'),
+      data: join(base, 'data'),
+    })
+    expect(folders.home).toBe(join(base, 'me'))
+    expect(folders.own).toEqual([join(base, 'data/sandboxes/sbx_1')])
+  })
+})
+
+describe('an id', () => {
+  it.each(['.', '..', '', 'a/b', '../x'])('is the name of a folder, which %j is not', (id) => {
+    expect(() => settingsOf(id, { data: folder() })).toThrow(
+      expect.objectContaining({ code: 'argument_invalid', message: expect.stringContaining('id:') }),
+    )
+  })
+})
+
+describe('a HOME', () => {
+  it('is resolved as the workspace is', () => {
+    const { folders } = settingsOf('sbx_1', { data: folder(), home: 'relative/home' })
+    expect(folders.home).toBe(resolve('relative/home'))
+  })
+})
+
+describe('a bind', () => {
+  it('shows what a link leads to, in its own place, and nobody writes to it', () => {
+    const base = folder()
+    symlinkSync('/usr', join(base, 'link'))
+    const { binds } = settingsOf('sbx_1', { data: base, binds: [{ source: join(base, 'link') }] })
+    expect(binds).toEqual([{ source: '/usr', target: join(base, 'link'), writable: false }])
+  })
+
+  it('may have another place and be writable', () => {
+    const base = folder()
+    const { binds } = settingsOf('sbx_1', {
+      data: base,
+      binds: [{ source: base, target: '/opt/x/../y', writable: true }],
+    })
+    expect(binds).toEqual([{ source: base, target: '/opt/y', writable: true }])
+  })
+})

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import * as sandbox from '../src/index.ts'
+
+it('exports these values and no others', () => {
+  expect(Object.keys(sandbox).sort()).toEqual([
+    'commandPolicy',
+    'createSandbox',
+    'endSurvivors',
+    'formatPtyUpdate',
+    'judge',
+    'local',
+  ])
+})
+
+it('exports these types and no others', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const lists = [...text.matchAll(/export (type )?\{([^}]*)\}/g)]
+  const names = lists.flatMap(([, isType, list = '']) =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && (isType || name.startsWith('type ')))
+      .map((name) => name.replace(/^type /, '')),
+  )
+  expect(names.sort()).toEqual([
+    'AskAboutCommand',
+    'CommandPolicy',
+    'CommandPolicyOptions',
+    'CreateSandboxOptions',
+    'Isolation',
+    'JudgedPart',
+    'Judgement',
+    'LocalOptions',
+    'LocalProvider',
+    'LocalSandbox',
+    'PtyStart',
+    'PtyUpdate',
+    'PtyWrite',
+    'Rule',
+    'SandboxLimits',
+    'Verdict',
+  ])
+})
+
+it('has an index that is a list of exports and nothing else', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const rest = text
+    .replace(/\/\*\*.*?\*\//gs, '')
+    .replace(/export (type )?\{[^}]*\} from '\.\/[\w./-]+\.ts'\n/g, '')
+  expect(rest.trim()).toBe('')
+})

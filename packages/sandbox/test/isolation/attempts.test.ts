@@ -1,0 +1,38 @@
+import { beforeAll, expect, it } from 'vitest'
+import { fromEveryStance } from './fixtures/stances.ts'
+
+/** What the probe tries, and how it is refused. */
+const refusals = {
+  EPERM: [
+    ...['mount-tmpfs', 'mount-proc', 'bind-root', 'remount-root', 'remount-usr', 'share-root', 'unmount-proc'],
+    ...['pivot-root', 'open-tree', 'fsopen', 'mount-setattr'],
+    ...['unshare-user', 'unshare-mounts', 'unshare-network', 'clone-user', 'clone-pids', 'setns'],
+    ...['ptrace-init', 'ptrace-keeper', 'ptrace-child', 'ptrace-me'],
+    ...['process-vm-readv', 'process-vm-writev', 'pidfd-getfd'],
+    ...['keyctl', 'add-key', 'bpf', 'perf', 'userfaultfd', 'init-module', 'finit-module'],
+    ...['reboot', 'swapon', 'syslog', 'sethostname', 'mknod-block', 'mknod-mem', 'open-by-handle', 'tiocsti'],
+    ...['raw-socket', 'loopback-down', 'capset', 'ambient'],
+  ],
+  ENOSYS: ['clone3-user', 'io-uring'],
+  'EPERM or EAFNOSUPPORT': ['packet-socket', 'vsock', 'alg-socket', 'bluetooth-socket'],
+  EINVAL: ['unset-no-new-privs', 'uid-outside'],
+  EACCES: ['nice'],
+} as const
+const table = Object.entries(refusals).flatMap(([errno, names]) => names.map((name) => [name, errno] as const))
+
+fromEveryStance(({ say }) => {
+  let answers: ReadonlyMap<string, string>
+
+  beforeAll(async () => {
+    const lines = (await say('./probe attempts')).split('\n')
+    answers = new Map(lines.map((line): [string, string] => [line.split(' ')[0] ?? '', line.split(' ')[1] ?? '']))
+  })
+
+  it.each(table)('is refused %s with %s', (name, errno) => {
+    expect(errno.split(' or ')).toContain(answers.get(name))
+  })
+
+  it('has tried nothing that no test names', () => {
+    expect([...answers.keys()].toSorted()).toEqual(table.map(([name]) => name).toSorted())
+  })
+})

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openHost, reasonToSkip } from './fixtures/open-host.ts'
+
+describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
+  const programs = mkdtempSync(join(tmpdir(), 'vitrine-path-'))
+  symlinkSync('/bin/sh', join(programs, 'sh'))
+  afterAll(() => rmSync(programs, { recursive: true }))
+
+  it('`auto` runs without isolation and says so, and what that means for each wish', async () => {
+    await using host = openHost({ env: { PATH: programs } })
+    const sandbox = await host.open({ isolation: 'auto', reach: ['registry.example:443'], rootfs: 'writable' })
+    expect(sandbox.capabilities).toMatchObject({ isolation: 'none', network: ['host'] })
+    const degraded = await sandbox.events('sandbox.degraded')
+    const whats = degraded.map(({ data }) => data.what)
+    expect(whats).toEqual(expect.arrayContaining(['bubblewrap', 'isolation', 'network', 'reach', 'rootfs']))
+    const why = degraded.find(({ data }) => data.what === 'bubblewrap')?.data.reason
+    expect(why).toContain('apt-get install bubblewrap')
+  })
+
+  it('`bubblewrap` is refused, naming the package', async () => {
+    await using host = openHost({ env: { PATH: programs } })
+    await expect(host.open({ isolation: 'bubblewrap' })).rejects.toMatchObject({
+      code: 'isolation_unavailable',
+      message: expect.stringContaining('apt-get install bubblewrap'),
+    })
+  })
+})
+
+describe.skipIf(reasonToSkip('self'))('with bwrap', () => {
+  it("the host's network is a degradation that is recorded", async () => {
+    await using host = openHost()
+    const sandbox = await host.open({ network: 'host' })
+    expect(await sandbox.events('sandbox.degraded')).toMatchObject([
+      { data: { what: 'network', reason: expect.stringContaining('metadata') } },
+    ])
+    expect(await sandbox.say('readlink /proc/self/ns/net')).not.toBe('')
+  })
+
+  it('nothing is degraded in an ordinary sandbox of root', async () => {
+    await using host = openHost()
+    const sandbox = await host.open()
+    expect(await sandbox.events('sandbox.degraded')).toEqual([])
+  })
+
+  it.each(['0', 'root', 'daemon', '70000', '-1', 'nobody-such'])('user %s is unknown in a read-only system', async (user) => {
+    await using host = openHost()
+    const sandbox = await host.open()
+    await expect(sandbox.exec('id', { user })).rejects.toMatchObject({ code: 'user_unknown' })
+  })
+
+  it('a data folder inside the workspace is refused, by whichever path it is given', async () => {
+    await using host = openHost()
+    const link = join(host.data, 'link')
+    symlinkSync(join(host.data, 'project'), link)
+    for (const data of [join(host.data, 'project', 'data'), join(link, 'data')])
+      await expect(host.open({ root: join(host.data, 'project'), data })).rejects.toMatchObject({ code: 'argument_invalid' })
+  })
+})

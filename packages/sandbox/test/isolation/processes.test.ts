@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fromEveryStance } from './fixtures/stances.ts'
+
+fromEveryStance(({ stance, host, sandbox, say }) => {
+  it('has only three descriptors when a command begins', async () => {
+    // The fourth is the folder that `ls` reads.
+    expect((await say('ls /proc/self/fd')).split(/\s+/)).toEqual(['0', '1', '2', '3'])
+  })
+
+  it('sees the sandbox as the whole process table', async () => {
+    const seen = (await say("ls /proc | grep '^[0-9]'")).split(/\s+/).map(Number)
+    expect(seen.length).toBeLessThan(12)
+    expect(seen).not.toContain(host().pid)
+    expect(await say('cat /proc/1/comm')).toBe('machine')
+  })
+
+  it("finds no word of the host's environment or command line in any process", async () => {
+    const words = await say("cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; env")
+    expect(words).not.toContain('host.ts')
+    expect(words).not.toContain(`${host().data}/sandboxes/${sandbox().id}/state`)
+    expect(words).not.toContain(`HOME=${host().data}`)
+  })
+
+  it('cannot look into the first process, nor write its memory', async () => {
+    expect(await say('./probe memory 1')).toMatch(/^E(ACCES|PERM)$/)
+    expect(await say('ls /proc/1/fd/')).toBe('')
+    expect(await say('readlink /proc/1/cwd /proc/1/root /proc/1/exe')).toBe('')
+  })
+
+  it('cannot look into the keeper of its command, nor write its memory', async () => {
+    const keeper = 'keeper=$(cut -d " " -f 4 /proc/$$/stat)'
+    expect(await say(`${keeper}; ./probe memory $keeper`)).toMatch(/^E(ACCES|PERM)$/)
+    const looks = ['environ', 'mem'].map((name) => `cat /proc/$keeper/${name}`)
+    const lists = ['fd', 'cwd', 'root'].map((name) => `ls /proc/$keeper/${name}/`)
+    expect(await say(`${keeper}; ${[...looks, ...lists].join('; ')}`)).toBe('')
+    expect(await say(`${keeper}; tr -d '\\0' < /proc/$keeper/cmdline`)).toBe('')
+  })
+
+  it('cannot kill the first process', async () => {
+    await say('kill -9 1; kill -TERM 1; kill -SEGV 1')
+    expect(await say('echo there')).toBe('there')
+  })
+
+  it.runIf(stance.as === 'self')('cannot kill the keeper of its command', async () => {
+    expect(await say('exec ./probe outlive-keeper')).toBe('EPERM\nalive')
+  })
+
+  it.runIf(stance.as === 'ordinary')(
+    'may kill the keeper of its command, and so no complete tree is promised',
+    async () => {
+      const { outcome, signal } = await sandbox().exec('exec ./probe outlive-keeper')
+      expect([outcome, signal]).toEqual(['failed', 'SIGKILL'])
+      expect(sandbox().capabilities.killTree).toBe('best-effort')
+    },
+  )
+
+  it('changes no setting of the kernel', async () => {
+    const files = [
+      ...['/proc/sys/kernel/core_pattern', '/proc/sys/kernel/hostname', '/proc/sys/vm/drop_caches'],
+      ...['/proc/sys/net/ipv4/ip_forward', '/proc/sys/kernel/modprobe', '/proc/sys/user/max_user_namespaces'],
+      ...['/proc/sys/fs/binfmt_misc/register', '/proc/irq/default_smp_affinity'],
+    ]
+    for (const file of files) expect(await say(`(echo 1 > ${file}) 2>/dev/null && echo written`), file).toBe('')
+    // `h` only prints a help text, if it were let in.
+    expect(await say('(echo h > /proc/sysrq-trigger) 2>/dev/null && echo written')).toBe('')
+  })
+
+  it("reads nothing of the kernel's memory", async () => {
+    for (const file of ['/proc/kcore', '/proc/kmsg', '/dev/mem', '/dev/kmsg', '/dev/core', '/proc/kpagecount'])
+      expect(await say(`timeout 2 head -c 1 ${file} 2>/dev/null | wc -c`), file).toBe('0')
+    expect(await say('cut -d " " -f 1 /proc/kallsyms | sort -u')).toMatch(/^0*$/)
+  })
+
+  it('has no capability, or as its root only those over its own range', async () => {
+    const sets = await say('grep ^Cap /proc/self/status')
+    const values = Object.fromEntries(sets.split('\n').map((line) => line.split(/:\s+/)))
+    const none = '0'.repeat(16)
+    const held = stance.user === 'root' ? '00000000000405fb' : none
+    expect(values).toEqual({ CapInh: none, CapPrm: held, CapEff: held, CapBnd: held, CapAmb: none })
+  })
+
+  it('gains nothing from setuid programs', async () => {
+    expect(await say('grep NoNewPrivs /proc/self/status')).toMatch(/\s1$/)
+    const mounts = (await say('cat /proc/self/mountinfo')).split('\n')
+    expect(mounts.filter((line) => !line.split(' ')[5]?.split(',').includes('nosuid'))).toEqual([])
+  })
+
+  it('has a /dev with nothing but the harmless', async () => {
+    const devices = 'core fd full null ptmx pts random shm stderr stdin stdout tty urandom zero'
+    expect((await say('ls /dev')).split(/\s+/).join(' ')).toBe(devices)
+    expect(await say('find /dev -type b')).toBe('')
+  })
+
+  it('has neither /sys nor control groups', async () => {
+    expect(await say('ls /sys /sys/fs/cgroup 2>/dev/null; grep cgroup /proc/self/mountinfo')).toBe('')
+  })
+
+  it('is an unprivileged stranger on the host', async () => {
+    await sandbox().spawn('exec sleep 1234.5678', { ...(stance.user && { user: stance.user }) })
+    const found = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid) === 'sleep\x001234.5678\0')
+    const mine = found.find((pid) => readlinkSync(`/proc/${pid}/cwd`) === sandbox().root)
+    const uid = Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${mine}/status`, 'utf8'))?.[1])
+    if (stance.as === 'self') expect(uid).toBeGreaterThanOrEqual(2 ** 30)
+    else expect(uid).not.toBe(0)
+  })
+})
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(join('/proc', pid, 'cmdline'), 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,142 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { memoryStore } from '@vitrine/journal'
+import { describe, expect, it } from 'vitest'
+import { eventsOf, holding, outputOf, together } from '../output/journals.ts'
+import { until } from '../reach/fixtures/until.ts'
+import { type EntryScene, entryScene } from './scene.ts'
+
+/** Fails until it was started so many times. */
+const succeedsAt = (start: number) =>
+  `echo x >> starts; echo "start $(wc -l < starts)"; test $(wc -l < starts) -ge ${start}`
+
+async function lives({ journal }: EntryScene): Promise<unknown[]> {
+  const events = (await eventsOf(journal)).filter(({ type }) => type !== 'process.output')
+  return events.map(({ type, data }) => [type, type === 'process.started' ? data.restarts : data.restarting])
+}
+
+describe('a process that is never to be started again', () => {
+  it('ends once, however it ends', async () => {
+    const scene = await entryScene()
+    const entry = await scene.start('exit 3')
+    expect(entry.info().state).toBe('running')
+    expect(await entry.exit).toEqual({ outcome: 'failed', exitCode: 3, signal: null })
+    expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0, exit: { exitCode: 3 } })
+    expect(await lives(scene)).toEqual([
+      ['process.started', undefined],
+      ['process.exited', undefined],
+    ])
+  })
+})
+
+describe('a process that is started again when it fails', () => {
+  it('is the same one through all its failures, until it succeeds', async () => {
+    const scene = await entryScene()
+    const seen: string[] = []
+    const entry = await scene.start(succeedsAt(3), {
+      restart: 'on-failure',
+      onOutput: (_, bytes) => void seen.push(bytes.toString()),
+    })
+    expect(await entry.exit).toMatchObject({ outcome: 'ok' })
+    expect(entry.info()).toMatchObject({ id: 'prc_1', state: 'exited', restarts: 2 })
+    expect(await lives(scene)).toEqual([
+      ['process.started', undefined],
+      ['process.exited', true],
+      ['process.started', 1],
+      ['process.exited', true],
+      ['process.started', 2],
+      ['process.exited', undefined],
+    ])
+    expect(seen.join('')).toBe('start 1\nstart 2\nstart 3\n')
+    expect(together(await outputOf(scene.journal))).toBe('start 1\nstart 2\nstart 3\n')
+  })
+
+  it('shows a viewer all its lives', async () => {
+    const scene = await entryScene()
+    const entry = await scene.start(succeedsAt(2), { restart: 'on-failure' })
+    let shown = ''
+    for await (const { data } of entry.viewers.view()) shown += Buffer.from(data).toString()
+    expect(shown).toBe('start 1\nstart 2\n')
+  })
+
+  it('is not started again once it was stopped', async () => {
+    const scene = await entryScene()
+    const entry = await scene.start('exec sleep 60', { restart: 'always' })
+    expect(await entry.stop(5_000)).toEqual({ outcome: 'cancelled', exitCode: null, signal: 'SIGTERM' })
+    expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
+    expect(entry.endedWaiting).toBe(false)
+  })
+
+  it('can be called off while it waits, and then no other end follows', async () => {
+    const scene = await entryScene()
+    const entry = await scene.start('exit 1', { restart: 'always' })
+    await until(() => entry.info().state === 'waiting')
+    expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
+    expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
+    expect(entry.endedWaiting).toBe(true)
+  })
+
+  it('is over when it cannot be started again', async () => {
+    const scene = await entryScene()
+    const entry = await scene.start('exit 1', { restart: 'on-failure' })
+    await until(() => entry.info().state === 'waiting')
+    rmSync(scene.root, { recursive: true })
+    expect(await entry.exit).toMatchObject({ outcome: 'failed', exitCode: 1 })
+    expect(entry.endedWaiting).toBe(true)
+  })
+
+  it('ends when it is called off while it is being started again', async () => {
+    const scene = await entryScene()
+    const starting = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    const entry = await scene.start(
+      'test -e again || { touch again; exit 1; }; touch running; exec sleep 60',
+      {
+        restart: 'always',
+      },
+    )
+    scene.beforeLaunch = () => {
+      starting.resolve()
+      return go.promise
+    }
+    await starting.promise
+    const killed = entry.kill('cancelled')
+    go.resolve()
+    expect(await Promise.race([killed, untilRunning(scene)])).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it('says that it is over also when it is called off while its end is being written', async () => {
+    const driver = holding(memoryStore())
+    const scene = await entryScene(driver)
+    const entry = await scene.start('read line; exit 1', { restart: 'always' })
+    const release = driver.hold()
+    entry.current.stdin?.end('\n')
+    await until(() => entry.current.ended)
+    const killed = entry.kill('cancelled')
+    release()
+    await killed
+    expect(entry.info().restarts).toBe(0)
+    // The journal says that it would be started again; whoever follows it must learn otherwise.
+    expect(entry.endedWaiting).toBe(true)
+  })
+})
+
+/** It went on in spite of everything: a second after it said so it is still there. */
+async function untilRunning({ root }: EntryScene): Promise<string> {
+  await until(() => existsSync(join(root, 'running')))
+  await new Promise((resume) => setTimeout(resume, 1_000))
+  return 'it runs'
+}
+
+describe('a process whose end cannot be written', () => {
+  it('is over all the same, and whoever watches it is let go', async () => {
+    const scene = await entryScene()
+    const entry = await scene.start('read line')
+    const watching = entry.viewers.view().next()
+    await scene.closeStore()
+    entry.current.stdin?.end('\n')
+    await expect(entry.exit).rejects.toMatchObject({ code: 'store_closed' })
+    expect(entry.over).toBe(true)
+    expect((await watching).done).toBe(true)
+  })
+})
