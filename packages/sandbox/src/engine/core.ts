@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
 import type { Degradation, Machine } from '../machine/machine.ts'
@@ -11,6 +12,9 @@ import { chooseMachine } from './choose-machine.ts'
 import { outside } from './outside.ts'
 import type { Settings } from './settings.ts'
 import { openWayOut, processOfSocket, type WayOut } from './way-out.ts'
+
+/** How long the ends of processes that are gone may take to be written. */
+const endingMs = 5_000
 
 type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
@@ -176,8 +180,10 @@ export class EngineCore {
     const entries = this.table.running
     const { machine, wayOut, forwards } = running
     for (const entry of entries) entry.letGo('cancelled')
-    await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
-    await Promise.allSettled(entries.map(({ exit }) => exit))
+    const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
+    const ended = Promise.allSettled(entries.map(({ exit }) => exit))
+    await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])
+    if (closed.status === 'rejected') throw closed.reason
   }
 
   async #lost(journal: Journal, machine: Machine, reason: string): Promise<void> {

@@ -159,7 +159,16 @@ function bindOf({
   }
   if (!existsSync(source))
     throw new VitrineError('argument_invalid', `binds.source: there is no ${source} on this machine.`)
-  return { source: realpathSync(source), target: resolve(target), writable }
+  const place = resolve(target)
+  if (
+    place === '/' ||
+    ['/proc', '/dev', '/sys', '/run/vitrine'].some((own) => `${place}/`.startsWith(`${own}/`))
+  )
+    throw new VitrineError(
+      'argument_invalid',
+      `binds.target: ${place} is the sandbox's own; choose another place.`,
+    )
+  return { source: realpathSync(source), target: place, writable }
 }
 
 function foldersOf(id: string, options: LocalOptions): Folders {

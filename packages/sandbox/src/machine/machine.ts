@@ -31,7 +31,8 @@ export interface Launched {
 
 export interface LaunchedTerminal {
   onData(listener: (bytes: Buffer) => void): void
-  write(data: string | Uint8Array): void
+  /** Settles once the terminal has taken it. */
+  write(data: string | Uint8Array): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   pause(): void
   resume(): void

@@ -66,8 +66,6 @@ class PlainMachine implements Machine {
       ...environmentOfHost(process.env),
       HOME: home,
       ...env,
-      ...hostMarker,
-      ...sandboxMarker(id),
     }
     this.degraded = [
       {
@@ -96,7 +94,8 @@ class PlainMachine implements Machine {
   async launch(launch: Launch): Promise<Launched> {
     this.#launches += 1
     const mark = `${this.#launches}.${process.pid}`
-    const marked = { ...launch, env: { ...launch.env, [processVariable]: mark } }
+    const env = { ...launch.env, ...hostMarker, ...sandboxMarker(this.#id), [processVariable]: mark }
+    const marked = { ...launch, env }
     return launch.tty === undefined
       ? this.#launchPlainly(marked, `${processVariable}=${mark}`)
       : this.#launchInTerminal(marked)

@@ -5,6 +5,7 @@ import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
 import type { Ending, Launch, LaunchedTerminal } from './machine.ts'
 import { begun, type Program, spawnOrExplain } from './pipes.ts'
+import { written } from './written.ts'
 
 /** Where a program that takes the other end finds it: the first descriptor after the three streams. */
 const hostEnd = 3
@@ -49,7 +50,7 @@ export async function startWithTerminal(
 function onScreen(screen: ReadStream, file: string, master: number): LaunchedTerminal {
   return {
     onData: (listener) => void screen.on('data', listener),
-    write: (data) => void screen.write(data),
+    write: (data) => written((done) => screen.write(data, done)),
     resize: (cols, rows) => resize(file, master, cols, rows),
     pause: () => void screen.pause(),
     resume: () => void screen.resume(),

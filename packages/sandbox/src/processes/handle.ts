@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import type { Journal } from '@vitrine/journal'
 import { type OutputChunk, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import { written } from '../machine/written.ts'
 import type { ProcessEntry } from './entry.ts'
 import type { ProcessLimits } from './process-host.ts'
 
@@ -47,7 +48,7 @@ export class ProcessHandle implements Process {
       }
       const { terminal, stdin, ended } = this.#entry.current
       if (ended) throw exited(this.id)
-      if (terminal !== undefined) terminal.write(data)
+      if (terminal !== undefined) await terminal.write(data)
       else if (stdin?.writable) await written((done) => stdin.write(data, done))
       else throw new VitrineError('input_closed', `The input of process ${this.id} is closed.`)
     })
@@ -57,7 +58,7 @@ export class ProcessHandle implements Process {
     return this.#operate('process_end_input', {}, async () => {
       const { terminal, stdin } = this.#entry.current
       // ^D: the end of input, as a terminal knows it.
-      if (terminal !== undefined) terminal.write('\x04')
+      if (terminal !== undefined) await terminal.write('\x04')
       else if (stdin?.writable) await written((done) => stdin.end(() => done()))
     })
   }
@@ -116,14 +117,4 @@ function isSignal(name: string): name is NodeJS.Signals {
 
 function exited(id: string): VitrineError {
   return new VitrineError('process_exited', `Process ${id} has ended.`)
-}
-
-function written(write: (done: (error?: Error | null) => void) => unknown): Promise<void> {
-  return new Promise((resolve, reject) => {
-    write((error) => {
-      if (error)
-        reject(new VitrineError('input_closed', 'The process has closed its input.', { cause: error }))
-      else resolve()
-    })
-  })
 }

@@ -62,6 +62,7 @@ class BubblewrapMachine implements Machine {
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
   readonly sharesLoopback: boolean
+  readonly #id: string
   readonly #built: Built
   readonly #group: Cgroup | undefined
   readonly #guarding: Guarding
@@ -96,11 +97,10 @@ class BubblewrapMachine implements Machine {
       LOGNAME: sandboxUser.name,
       SHELL: '/bin/sh',
       ...env,
-      ...hostMarker,
-      ...sandboxMarker(options.id),
     }
     this.netFolder = `/proc/${built.pid}/net`
     this.sharesLoopback = network === 'host'
+    this.#id = options.id
     this.#built = built
     this.#group = group
     this.#guarding = guarding
@@ -140,7 +140,8 @@ class BubblewrapMachine implements Machine {
       ...(uids === undefined ? [] : [`terminal-owner=${uids + user.uid}`]),
     ]
     const multiplexer = `/proc/${this.#built.pid}/root/dev/pts/ptmx`
-    const env = launch.env.HOME === this.home ? { ...launch.env, ...environmentOf(user) } : launch.env
+    const own = launch.env.HOME === this.home ? environmentOf(user) : {}
+    const env = { ...launch.env, ...own, ...hostMarker, ...sandboxMarker(this.#id) }
     return launchEntered(
       { program: this.#program, orders: this.#orders, multiplexer },
       { ...launch, env },
