@@ -1,15 +1,27 @@
 import { crash } from './crash.ts'
+import { life } from './isolation/life.ts'
+import { quickCommands } from './isolation/quick-commands.ts'
 import { latency } from './journal/latency.ts'
 import { operation } from './journal/operation.ts'
 import { replay } from './journal/replay.ts'
 import { throughput } from './journal/throughput.ts'
 import { trim } from './journal/trim.ts'
+import { exec } from './processes/exec.ts'
+import { hostKilled } from './processes/host-killed.ts'
+import { isolated } from './processes/isolated.ts'
+import { output } from './processes/output.ts'
+import { timeLimit } from './processes/time-limit.ts'
 import { printTable, type Row } from './report.ts'
+import { echo } from './terminals/echo.ts'
+import { flood } from './terminals/flood.ts'
 
 /** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
 const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   journal: [throughput, latency, operation, trim, replay],
   crash: [crash],
+  processes: [exec, isolated, output, timeLimit, hostKilled],
+  terminals: [echo, flood],
+  isolation: [life, isolated, quickCommands],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))

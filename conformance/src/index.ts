@@ -1,6 +1,17 @@
-/** Test kits that any implementation can run: stores, readers, crashes. */
+/** Test kits that any implementation can run: stores, readers, crashes, sandboxes. */
 export { type CrashReport, type CrashRound, type CrashTestOptions, crashTest } from './crash/run.ts'
 export { readerConformance } from './reader/conformance.ts'
 export type { MakeWriterAndReader, WriterAndReader } from './reader/setting.ts'
+export { type CapabilityRow, capabilityTable, compareCapabilities } from './sandbox/capabilities/compare.ts'
+export { type Measured, measureCapabilities } from './sandbox/capabilities/measure.ts'
+export { sandboxConformance } from './sandbox/conformance.ts'
+export type {
+  AnotherHost,
+  MakeSandbox,
+  ProcessSandbox,
+  SandboxKitOptions,
+  SandboxUnderTest,
+  SandboxWish,
+} from './sandbox/setting.ts'
 export { storeConformance } from './store/conformance.ts'
 export type { MakeStore, StoreUnderTest } from './store/scene.ts'

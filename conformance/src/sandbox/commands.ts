@@ -25,7 +25,7 @@ export function request(port: number): string {
   return `curl --silent --max-time 5 --retry 40 --retry-delay 0 --retry-all-errors --noproxy '*' http://127.0.0.1:${port}/`
 }
 
-/** Counts in a file, a line each time, until it is ended. */
+/** Counts in a file, a line each time, until it is ended or the file's folder is gone. */
 export function counting(file: string): string {
-  return `while :; do echo x >> ${quoted(file)}; sleep 0.02; done`
+  return `while echo x >> ${quoted(file)}; do sleep 0.02; done`
 }

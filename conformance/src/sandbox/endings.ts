@@ -66,14 +66,19 @@ export function endingCases(make: MakeSandbox): void {
 
     it('a program that ends in time is not touched by its limit', async () => {
       const { sandbox } = await newSandbox(make)
-      expect(await sandbox.exec('exit 5', { timeoutMs: 60_000 })).toMatchObject({ outcome: 'failed', exitCode: 5 })
+      expect(await sandbox.exec('exit 5', { timeoutMs: 60_000 })).toMatchObject({
+        outcome: 'failed',
+        exitCode: 5,
+      })
     })
 
     it('an abort in the middle ends the whole tree', async () => {
       const under = await newSandbox(make)
       const mark = newMark()
       const caller = new AbortController()
-      const running = under.sandbox.exec(`sleep ${mark} & setsid sleep ${mark} & wait`, { signal: caller.signal })
+      const running = under.sandbox.exec(`sleep ${mark} & setsid sleep ${mark} & wait`, {
+        signal: caller.signal,
+      })
       await appears(under, mark, 3)
       caller.abort()
       expect(await running).toMatchObject({ outcome: 'cancelled', exitCode: null, signal: 'SIGKILL' })
@@ -97,8 +102,12 @@ export function endingCases(make: MakeSandbox): void {
 
     it('a background process that writes on is not stopped by the pipe that nobody reads', async () => {
       const { sandbox } = await newSandbox(make)
-      await sandbox.exec('(for i in 1 2 3 4 5 6; do head -c 100000 /dev/zero; sleep 0.05; done; touch wrote-on) & echo')
-      const { outcome } = await sandbox.exec('while [ ! -e wrote-on ]; do sleep 0.05; done', { timeoutMs: 15_000 })
+      await sandbox.exec(
+        '(for i in 1 2 3 4 5 6; do head -c 100000 /dev/zero; sleep 0.05; done; touch wrote-on) & echo',
+      )
+      const { outcome } = await sandbox.exec('while [ ! -e wrote-on ]; do sleep 0.05; done', {
+        timeoutMs: 15_000,
+      })
       expect(outcome).toBe('ok')
     })
 

@@ -1,4 +1,10 @@
-import { isEvent, type JournalEvent, type JournalReader, type KnownEvent, type OutputChunk } from '@vitrine/protocol'
+import {
+  isEvent,
+  type JournalEvent,
+  type JournalReader,
+  type KnownEvent,
+  type OutputChunk,
+} from '@vitrine/protocol'
 import { eventsOf } from '../events/coverage.ts'
 
 /** Everything that the journal has now. */
@@ -37,14 +43,14 @@ export function processEvents(events: readonly JournalEvent[], process: string):
 export function processOf(events: readonly JournalEvent[], op = 'exec'): string {
   const [first] = operationsOf(events, op)
   const started = first?.find((event) => isEvent(event, 'process.started'))
-  if (started === undefined || !isEvent(started, 'process.started')) throw new Error(`No process of ${op} was started.`)
+  if (started === undefined || !isEvent(started, 'process.started'))
+    throw new Error(`No process of ${op} was started.`)
   return started.data.process
 }
 
 export function exitsOf(events: readonly JournalEvent[], process: string): KnownEvent<'process.exited'>[] {
-  return events.filter(
-    (event): event is KnownEvent<'process.exited'> =>
-      isEvent(event, 'process.exited') && event.data.process === process,
+  return events.flatMap((event) =>
+    isEvent(event, 'process.exited') && event.data.process === process ? [event] : [],
   )
 }
 
@@ -66,7 +72,8 @@ export function recorded(
   let at = 0
   let skipped = 0
   for (const event of events) {
-    if (!isEvent(event, 'process.output') || event.data.process !== process || event.data.stream !== stream) continue
+    if (!isEvent(event, 'process.output') || event.data.process !== process || event.data.stream !== stream)
+      continue
     const { offset, data, encoding, skipped: left = 0 } = event.data
     if (typeof data !== 'string') throw new Error('Output was put into a blob.')
     const bytes = Buffer.from(data, encoding)

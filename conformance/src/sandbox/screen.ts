@@ -33,18 +33,15 @@ export function watch(process: Process, signal?: AbortSignal): Screen {
     ended,
     async shows(wanted) {
       const pattern = typeof wanted === 'string' ? new RegExp(escaped(wanted)) : wanted
-      let match: RegExpExecArray | null = null
+      const found = () => pattern.exec(text.slice(from))
       try {
-        await eventually(`${wanted} on the screen`, () => {
-          match = pattern.exec(text.slice(from))
-          return match !== null
-        })
+        await eventually(`${wanted} on the screen`, () => found() !== null)
       } catch (error) {
         throw new Error(`${String(error)} It shows: ${JSON.stringify(text.slice(from))}`)
       }
-      const [found = '', index = 0] = match === null ? [] : [match[0], match.index]
-      from += index + found.length
-      return found
+      const match = found()
+      from += (match?.index ?? 0) + (match?.[0].length ?? 0)
+      return match?.[0] ?? ''
     },
   }
 }

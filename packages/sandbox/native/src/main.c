@@ -9,12 +9,13 @@ int __attribute__((used)) start(long *stack) {
   if (count >= 2) {
     if (same(args[1], "init")) init_mode(args + 2);
     if (same(args[1], "run")) run_mode(args + 2, environment);
+    if (same(args[1], "serve")) serve_mode(args + 2);
     if (same(args[1], "build")) build_mode(args + 2, environment);
     if (same(args[1], "portal")) portal_mode(args + 2);
     if (same(args[1], "resize")) resize_mode(args + 2);
     if (same(args[1], "guard")) guard_mode(args + 2);
   }
-  fail("usage", EINVAL, "vitrine-machine init|run|build|portal|resize|guard");
+  fail("usage", EINVAL, "vitrine-machine init|run|serve|build|portal|resize|guard");
 }
 
 #if defined(__x86_64__)

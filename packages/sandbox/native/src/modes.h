@@ -4,6 +4,8 @@
 void __attribute__((noreturn)) init_mode(char **args);
 /** Runs one command inside a sandbox and ends as the command ended. */
 void __attribute__((noreturn)) run_mode(char **args, char **environment);
+/** Runs commands inside a sandbox, for as long as the host asks. */
+void __attribute__((noreturn)) serve_mode(char **args);
 /** Under root: private uids, a writable system, then bubblewrap. */
 void __attribute__((noreturn)) build_mode(char **args, char **environment);
 /** Opens sockets in a sandbox's network and hands them to the host. */

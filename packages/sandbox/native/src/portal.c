@@ -4,6 +4,7 @@
 
 #include "modes.h"
 #include "namespaces.h"
+#include "node-channel.h"
 
 // Reads orders from standard input and answers over the channel that Node opens for `stdio: 'ipc'`: the socket's
 // descriptor goes along with a line of Node's own protocol, so that the host receives a `net.Socket` or a `net.Server`.
@@ -17,8 +18,6 @@
 #define SOL_SOCKET 1
 #define SO_REUSEADDR 2
 #define SO_ERROR 4
-#define SCM_RIGHTS 1
-#define MSG_DONTWAIT 0x40
 #define POLLIN 1
 #define POLLOUT 4
 #define EINPROGRESS 115
@@ -30,30 +29,6 @@ struct order {
   unsigned char kind, unused;
   unsigned short port;
   unsigned int id;
-};
-
-struct poll_entry {
-  int fd;
-  short events, happened;
-};
-
-struct message {
-  void *name;
-  unsigned int name_size;
-  struct {
-    const void *at;
-    size_t size;
-  } *parts;
-  size_t part_count;
-  void *control;
-  size_t control_size;
-  unsigned int flags;
-};
-
-struct one_descriptor {
-  size_t size;
-  int level, type;
-  int fd;
 };
 
 static unsigned short network_order(unsigned short port) { return (unsigned short)(port << 8 | port >> 8); }
@@ -97,26 +72,6 @@ static long listening(unsigned short port) {
   return -error;
 }
 
-static void answer(int channel, const struct line *line, int fd) {
-  struct {
-    const void *at;
-    size_t size;
-  } part = {line->at, line->size};
-  struct one_descriptor control = {sizeof(size_t) + 3 * sizeof(int), SOL_SOCKET, SCM_RIGHTS, fd};
-  struct message message = {.parts = (void *)&part, .part_count = 1};
-  if (fd >= 0) {
-    message.control = &control;
-    message.control_size = sizeof control;
-  }
-  for (;;) {
-    long sent = SYS(sendmsg, channel, &message, 0, 0, 0);
-    if (sent >= 0) break;
-    if (sent != -EAGAIN && sent != -EINTR) leave(0);
-    struct poll_entry one = {channel, POLLOUT, 0};
-    SYS(ppoll, &one, 1, NULL, NULL, 0);
-  }
-}
-
 static void carry_out(int channel, const struct order *order) {
   static struct line line;
   int listens = order->kind == 'l';
@@ -130,7 +85,7 @@ static void carry_out(int channel, const struct order *order) {
     add_number(add(add_number(add(&line, "{\"id\":"), order->id), ",\"errno\":"), (unsigned long)-fd);
     add(&line, "}\n");
   }
-  answer(channel, &line, (int)fd);
+  send_line(channel, &line, fd < 0 ? -1 : (int)fd);
   if (fd >= 0) close_fd((int)fd);
 }
 
@@ -153,12 +108,7 @@ void __attribute__((noreturn)) portal_mode(char **args) {
   for (;;) {
     struct poll_entry entries[2] = {{0, POLLIN, 0}, {channel, POLLIN, 0}};
     SYS(ppoll, entries, 2, NULL, NULL, 0);
-    if (entries[1].happened) {
-      // Node acknowledges every descriptor; nothing is to be learnt from it but that the host is gone.
-      char ignored[512];
-      long got = read_some(channel, ignored, sizeof ignored);
-      if (got == 0 || (got < 0 && got != -EAGAIN && got != -EINTR)) leave(0);
-    }
+    if (entries[1].happened) drain_channel(channel);
     if (entries[0].happened) {
       struct order order;
       long got = read_some(0, &order, sizeof order);

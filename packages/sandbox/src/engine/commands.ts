@@ -14,7 +14,7 @@ import { checkEnvironment } from '../machine/environment.ts'
 import type { Launch } from '../machine/machine.ts'
 import { HeadAndTail } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
-import type { ProcessEntry } from '../processes/entry.ts'
+import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import { checkSize } from '../processes/handle.ts'
 import type { OutputListener } from '../processes/running.ts'
 import type { EngineCore } from './core.ts'
@@ -79,6 +79,7 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
   const stderr = new HeadAndTail(max)
   const entry = await begin(caller, argv, options, {
     remember: false,
+    input: options.stdin !== undefined,
     onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).push(chunk),
   })
   feed(entry.current.stdin, options.stdin)
@@ -109,7 +110,11 @@ export function start(
   checkTimeout(options.timeoutMs)
   const run = async () => {
     if (options.tty !== undefined) checkSize(options.tty.cols, options.tty.rows)
-    const entry = await begin(caller, argv, options, { remember: true, ...(onOutput && { onOutput }) })
+    const entry = await begin(caller, argv, options, {
+      remember: true,
+      input: true,
+      ...(onOutput && { onOutput }),
+    })
     const release = boundTo(entry, options)
     void entry.exit.then(release, release)
     return entry
@@ -137,13 +142,13 @@ function operateOn<T>(
   return gate === undefined ? operation() : gate.judging(command, options.shell, operation)
 }
 
-type BeginOptions = Pick<Parameters<EngineCore['table']['start']>[1], 'remember' | 'onOutput'>
+type BeginOptions = Pick<EntryOptions, 'remember' | 'onOutput'> & Pick<Launch, 'input'>
 
 function begin(
   { core, journal }: Caller,
   argv: readonly string[],
   options: SpawnOptions & ExecOptions,
-  how: BeginOptions,
+  { input, ...how }: BeginOptions,
 ): Promise<ProcessEntry> {
   const { machine, wayOut } = core.ready()
   const { env, user, tty } = options
@@ -159,6 +164,7 @@ function begin(
     },
     user,
     tty,
+    input,
   }
   const host = { machine, journal, limits: core.settings.processLimits }
   const { owner, restart } = options

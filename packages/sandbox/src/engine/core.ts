@@ -123,7 +123,7 @@ export class EngineCore {
   /** Which process of the table something inside belongs to. */
   processOf(pid: number): string | undefined {
     const rows = readProcessTable()
-    const owners = new Map(this.table.running.map((entry) => [entry.current.pid, entry.id]))
+    const owners = new Map(this.table.running.map((entry) => [entry.current.top, entry.id]))
     for (let at = rows.get(pid); at !== undefined; at = rows.get(at.parent)) {
       const owner = owners.get(at.pid)
       if (owner !== undefined) return owner

@@ -1,82 +1,46 @@
 import { text } from 'node:stream/consumers'
-import { killMembers, send } from './kill-tree.ts'
+import { killKept, signalKept, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched } from './machine.ts'
-import { type Program, startWithPipes } from './pipes.ts'
-import { descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
+import { readProcessTable } from './process-table.ts'
 import { startWithTerminal } from './terminal.ts'
 
 export interface Entrance {
   /** Path of `vitrine-machine`. */
   readonly program: string
-  /** What `vitrine-machine run` is told about the sandbox. */
+  /** What `vitrine-machine run` is told about the sandbox and about who runs. */
   readonly orders: readonly string[]
   /** The `ptmx` that makes terminals there. */
   readonly multiplexer: string
 }
 
-/** Starts a command through `vitrine-machine run`, which ends exactly as the command ended. */
-export async function launchEntered(
-  entrance: Entrance,
-  launch: Launch,
-  ids: readonly string[],
+/** Starts a command in a terminal through `vitrine-machine run`, which ends exactly as the command ended. */
+export async function launchInTerminal(
+  { program, orders, multiplexer }: Entrance,
+  launch: Launch & { readonly tty: NonNullable<Launch['tty']> },
 ): Promise<Launched> {
   const { argv, cwd, env, tty } = launch
-  const size = tty === undefined ? [] : [`cols=${tty.cols}`, `rows=${tty.rows}`]
-  const program: Program = {
-    file: entrance.program,
-    args: ['run', ...entrance.orders, ...ids, ...size, `cwd=${cwd}`, '--', ...argv],
-    env,
-  }
-  const started =
-    tty === undefined
-      ? await startWithPipes(program, launch, { reports: true })
-      : await startWithTerminal(program, entrance.multiplexer, launch)
-  const { pid } = started
+  const size = [`cols=${tty.cols}`, `rows=${tty.rows}`]
+  const args = ['run', ...orders, ...size, `cwd=${cwd}`, '--', ...argv]
+  const { pid, ended, terminal, report } = await startWithTerminal(
+    { file: program, args, env },
+    multiplexer,
+    launch,
+  )
   // It says nothing when the command is there.
-  const failure = parseFailure(started.report === undefined ? '' : await text(started.report))
+  const failure = parseFailure(report === undefined ? '' : await text(report))
   if (failure !== undefined) {
-    await started.ended
+    await ended
     throw launchError(failure.step, failure.errno, failure.what, launch)
   }
-  const handle = {
+  const keeper = [...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0
+  return {
     pid,
-    ended: started.ended,
-    signal: (name: NodeJS.Signals, reach: 'program' | 'tree') => signalEntered(pid, name, reach),
-    killTree: () => killEntered(pid),
+    top: pid,
+    ended,
+    terminal,
+    signal: (name, reach) => signalKept(keeper, name, reach),
+    killTree: () => killKept(keeper),
+    stopTree: (graceMs) => stopKept(keeper, graceMs),
   }
-  return 'terminal' in started
-    ? { ...handle, terminal: started.terminal }
-    : { ...handle, pipes: started.pipes }
-}
-
-/** The process that waits inside for its command and adopts what the command leaves behind. */
-function keeperOf(outer: number, table: ReadonlyMap<number, ProcessRow>): number | undefined {
-  return oldest([...table.values()].filter(({ parent }) => parent === outer))
-}
-
-function oldest(rows: readonly ProcessRow[]): number | undefined {
-  return rows.toSorted((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)[0]?.pid
-}
-
-function signalEntered(outer: number, name: NodeJS.Signals, reach: 'program' | 'tree'): void {
-  const table = readProcessTable()
-  const keeper = keeperOf(outer, table)
-  if (keeper === undefined) return
-  if (reach === 'tree') {
-    for (const pid of descendantsOf([keeper], table)) send(pid, name)
-    return
-  }
-  // What the keeper adopted was born after its command.
-  const command = oldest([...table.values()].filter(({ parent, ended }) => parent === keeper && !ended))
-  if (command !== undefined) send(command, name)
-}
-
-async function killEntered(outer: number): Promise<void> {
-  const keeper = keeperOf(outer, readProcessTable())
-  if (keeper === undefined) return
-  // While the keeper stands still it cannot leave, and whatever loses its parent stays below it.
-  send(keeper, 'SIGSTOP')
-  await killMembers((table) => descendantsOf([keeper], table))
-  send(keeper, 'SIGKILL')
 }

@@ -8,6 +8,8 @@ export interface Launch {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly user?: string | undefined
+  /** Whether its input stays open for what is to come. */
+  readonly input: boolean
   readonly tty?: { readonly cols: number; readonly rows: number } | undefined
 }
 
@@ -19,14 +21,19 @@ export interface Ending {
 
 /** A program that runs. */
 export interface Launched {
+  /** As the sandbox numbers it. */
   readonly pid: number
+  /** The top of its tree, as the host numbers it. */
+  readonly top: number
   readonly ended: Promise<Ending>
-  readonly pipes?: { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable }
+  readonly pipes?: { readonly stdin?: Writable; readonly stdout: Readable; readonly stderr: Readable }
   readonly terminal?: LaunchedTerminal
   /** To the program itself, or to everything it started as well. */
   signal(name: NodeJS.Signals, reach: 'program' | 'tree'): void
   /** Everything it started, `setsid` escapees included. Settles when nothing of it is left. */
   killTree(): Promise<void>
+  /** Asks all of it to end. Settles when nothing of it is left, which after `graceMs` is certain. */
+  stopTree(graceMs: number): Promise<void>
 }
 
 export interface LaunchedTerminal {

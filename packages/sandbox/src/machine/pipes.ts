@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { Readable, type Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
 import { launchError } from './launch-errors.ts'
 import type { Ending, Launch } from './machine.ts'
@@ -18,36 +18,26 @@ interface StartedPipes {
   readonly pid: number
   readonly pipes: { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable }
   readonly ended: Promise<Ending>
-  /** What the program says about its start on descriptor 4, where it was asked to. */
-  readonly report: Readable | undefined
 }
 
-/** Starts a program in a session of its own, with three pipes. */
-export async function startWithPipes(
-  program: Program,
-  launch: Launch,
-  { reports }: { reports: boolean },
-): Promise<StartedPipes> {
+/** Starts a program in a session of its own, with three pipes: where `vitrine-machine` cannot do it. */
+export async function startWithPipes(program: Program, launch: Launch): Promise<StartedPipes> {
   const { file, args, cwd, env, ids } = program
   const child = spawnOrExplain(launch, file, args, {
     ...(cwd !== undefined && { cwd }),
     ...ids,
     env,
     detached: true,
-    stdio: reports ? ['pipe', 'pipe', 'pipe', 'ignore', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   const { pid, ended } = await begun(child, launch)
-  const [stdin, stdout, stderr, , report] = child.stdio
+  const { stdin, stdout, stderr } = child
   if (!stdin || !stdout || !stderr)
     throw new VitrineError('internal', 'A process was started without its pipes.')
   // A program may end before it has read its input; that is no error of ours.
   stdin.on('error', () => undefined)
-  return {
-    pid,
-    ended,
-    pipes: { stdin, stdout, stderr },
-    report: report instanceof Readable ? report : undefined,
-  }
+  if (!launch.input) stdin.end()
+  return { pid, ended, pipes: { stdin, stdout, stderr } }
 }
 
 /** Node throws for some of the kernel's refusals, and emits others. */

@@ -5,15 +5,15 @@ import type { Cgroup } from '../cgroups/cgroup.ts'
 import type { CgroupLimits } from '../cgroups/limits.ts'
 import { type Guarding, guardSandbox, hostMarker } from '../guard.ts'
 import { machineProgram } from '../native.ts'
-import { launchEntered } from './entered.ts'
+import { launchInTerminal } from './entered.ts'
 import { environmentOfHost } from './environment.ts'
-import { checkWorkingDirectory, findProgram } from './find-program.ts'
 import { killMembers, send } from './kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from './limits.ts'
 import type { Degradation, Launch, Launched, Machine } from './machine.ts'
-import { startWithPipes } from './pipes.ts'
-import { carriesMarker, descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
+import { descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
+import { Spawner } from './spawner.ts'
 import { markedBy, sandboxMarker } from './survivors.ts'
+import { launchUnkept } from './unkept.ts'
 import { findUser, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
@@ -47,7 +47,11 @@ class PlainMachine implements Machine {
   readonly #guarding: Guarding
   readonly #id: string
   readonly #canFreeze: boolean
+  readonly #markers: Readonly<Record<string, string>>
+  readonly #program = machineProgram()
+  #theSpawner: Spawner | undefined
   #launches = 0
+  #closing = false
 
   constructor(
     { id, root, home, env, cgroups }: PlainOptions,
@@ -61,6 +65,7 @@ class PlainMachine implements Machine {
     this.#group = group
     this.#guarding = guarding
     this.#id = id
+    this.#markers = { ...hostMarker, ...sandboxMarker(id) }
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.environment = {
       ...environmentOfHost(process.env),
@@ -83,7 +88,7 @@ class PlainMachine implements Machine {
       killTree: 'best-effort',
       network: ['host'],
       limits: limitKinds(cgroups),
-      terminals: machineProgram() !== undefined,
+      terminals: this.#program !== undefined,
       pause: this.#canFreeze ? 'freezer' : 'signals',
       watching: 'none',
       users: process.getuid?.() === 0,
@@ -92,53 +97,44 @@ class PlainMachine implements Machine {
   }
 
   async launch(launch: Launch): Promise<Launched> {
+    if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
     this.#launches += 1
     const mark = `${this.#launches}.${process.pid}`
-    const env = { ...launch.env, ...hostMarker, ...sandboxMarker(this.#id), [processVariable]: mark }
+    const env = { ...launch.env, ...this.#markers, [processVariable]: mark }
+    const ids = launch.user === undefined ? undefined : this.#ids(launch.user)
+    const { tty } = launch
+    if (tty !== undefined) return this.#launchInTerminal({ ...launch, env, tty }, ids)
     const marked = { ...launch, env }
-    return launch.tty === undefined
-      ? this.#launchPlainly(marked, `${processVariable}=${mark}`)
-      : this.#launchInTerminal(marked)
+    const identity = { uid: -1, gid: -1, ...ids, root: false, capabilities: 0n }
+    return this.#program === undefined
+      ? launchUnkept(marked, `${processVariable}=${mark}`, ids)
+      : this.#spawner(this.#program).launch(marked, identity)
   }
 
-  async #launchPlainly(launch: Launch, marker: string): Promise<Launched> {
-    const { argv, cwd, env } = launch
-    const [file = '', ...args] = argv
-    const ids = launch.user === undefined ? undefined : this.#ids(launch.user)
-    const { pid, pipes, ended } = await startWithPipes({ file, args, cwd, env, ids }, launch, {
-      reports: false,
-    }).catch((error: unknown) => {
-      // The kernel's answer does not tell a missing folder from a missing program; looking does.
-      checkWorkingDirectory(launch)
-      findProgram(launch)
-      throw error
-    })
-    this.#group?.join(pid)
-    const members = (table: ReadonlyMap<number, ProcessRow>) => treeOf(pid, marker, table)
-    return {
-      pid,
-      pipes,
-      ended,
-      signal: (name, reach) => {
-        if (reach === 'program') send(pid, name)
-        else for (const member of members(readProcessTable())) send(member, name)
-      },
-      killTree: () => killMembers(members),
+  #spawner(program: string): Spawner {
+    if (this.#theSpawner?.alive !== true) {
+      this.#theSpawner = new Spawner({
+        program,
+        orders: ['privileges=keep'],
+        env: this.#markers,
+        onStart: (pid) => this.#group?.join(pid),
+      })
     }
+    return this.#theSpawner
   }
 
-  #launchInTerminal(launch: Launch): Promise<Launched> {
-    checkWorkingDirectory(launch)
-    const program = machineProgram()
-    if (program === undefined)
+  #launchInTerminal(
+    launch: Launch & { readonly tty: NonNullable<Launch['tty']> },
+    ids: { uid: number; gid: number } | undefined,
+  ): Promise<Launched> {
+    if (this.#program === undefined)
       throw new VitrineError('unsupported', `There are no terminals on ${process.platform}-${process.arch}.`)
-    const ids = launch.user === undefined ? undefined : this.#ids(launch.user)
     const orders = [
       'privileges=keep',
       ...(ids === undefined ? [] : [`uid=${ids.uid}`, `gid=${ids.gid}`, `terminal-owner=${ids.uid}`]),
       ...(this.#group?.paths ?? []).map((path) => `cgroup=${path}`),
     ]
-    return launchEntered({ program, orders, multiplexer: '/dev/ptmx' }, launch, [])
+    return launchInTerminal({ program: this.#program, orders, multiplexer: '/dev/ptmx' }, launch)
   }
 
   #ids(user: string): { uid: number; gid: number } {
@@ -186,6 +182,8 @@ class PlainMachine implements Machine {
   onLost(): void {}
 
   async close(): Promise<void> {
+    this.#closing = true
+    this.#theSpawner?.close()
     try {
       await this.#group?.kill()
       await killMembers((table) => this.#members(table))
@@ -194,10 +192,4 @@ class PlainMachine implements Machine {
       this.#guarding.end()
     }
   }
-}
-
-/** What a command started, as far as it can be told: its descendants, and whatever carries its marker. */
-function treeOf(pid: number, marker: string, table: ReadonlyMap<number, ProcessRow>): Set<number> {
-  const roots = [...table.keys()].filter((one) => one === pid || carriesMarker(one, marker))
-  return new Set([...roots, ...descendantsOf(roots, table)])
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProcessExit, VitrineError } from '@vitrine/protocol'
 import type { Ending, Launch, Launched } from '../machine/machine.ts'
 import { OutputRecorder, type OutputStream } from '../output/recorder.ts'
@@ -100,6 +99,11 @@ export class RunningProcess {
     return this.#restarting
   }
 
+  /** The top of its tree, as the host numbers it. */
+  get top(): number {
+    return this.#launched.top
+  }
+
   get terminal() {
     return this.#launched.terminal
   }
@@ -136,9 +140,7 @@ export class RunningProcess {
   async stop(graceMs: number): Promise<ProcessExit> {
     if (!this.#ended) {
       this.#endReason ??= 'cancelled'
-      this.#launched.signal('SIGTERM', 'tree')
-      await Promise.race([this.#launched.ended, sleep(graceMs, undefined, { ref: false })])
-      await this.#launched.killTree()
+      await this.#launched.stopTree(graceMs)
     }
     return this.exit
   }

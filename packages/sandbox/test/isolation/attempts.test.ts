@@ -4,7 +4,15 @@ import { fromEveryStance } from './fixtures/stances.ts'
 /** What the probe tries, and how it is refused. */
 const refusals = {
   EPERM: [
-    ...['mount-tmpfs', 'mount-proc', 'bind-root', 'remount-root', 'remount-usr', 'share-root', 'unmount-proc'],
+    ...[
+      'mount-tmpfs',
+      'mount-proc',
+      'bind-root',
+      'remount-root',
+      'remount-usr',
+      'share-root',
+      'unmount-proc',
+    ],
     ...['pivot-root', 'open-tree', 'fsopen', 'mount-setattr'],
     ...['unshare-user', 'unshare-mounts', 'unshare-network', 'clone-user', 'clone-pids', 'setns'],
     ...['ptrace-init', 'ptrace-keeper', 'ptrace-child', 'ptrace-me'],
@@ -18,14 +26,18 @@ const refusals = {
   EINVAL: ['unset-no-new-privs', 'uid-outside'],
   EACCES: ['nice'],
 } as const
-const table = Object.entries(refusals).flatMap(([errno, names]) => names.map((name) => [name, errno] as const))
+const table = Object.entries(refusals).flatMap(([errno, names]) =>
+  names.map((name) => [name, errno] as const),
+)
 
 fromEveryStance(({ say }) => {
   let answers: ReadonlyMap<string, string>
 
   beforeAll(async () => {
     const lines = (await say('./probe attempts')).split('\n')
-    answers = new Map(lines.map((line): [string, string] => [line.split(' ')[0] ?? '', line.split(' ')[1] ?? '']))
+    answers = new Map(
+      lines.map((line): [string, string] => [line.split(' ')[0] ?? '', line.split(' ')[1] ?? '']),
+    )
   })
 
   it.each(table)('is refused %s with %s', (name, errno) => {

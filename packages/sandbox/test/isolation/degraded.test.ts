@@ -11,7 +11,11 @@ describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
 
   it('`auto` runs without isolation and says so, and what that means for each wish', async () => {
     await using host = openHost({ env: { PATH: programs } })
-    const sandbox = await host.open({ isolation: 'auto', reach: ['registry.example:443'], rootfs: 'writable' })
+    const sandbox = await host.open({
+      isolation: 'auto',
+      reach: ['registry.example:443'],
+      rootfs: 'writable',
+    })
     expect(sandbox.capabilities).toMatchObject({ isolation: 'none', network: ['host'] })
     const degraded = await sandbox.events('sandbox.degraded')
     const whats = degraded.map(({ data }) => data.what)
@@ -45,17 +49,22 @@ describe.skipIf(reasonToSkip('self'))('with bwrap', () => {
     expect(await sandbox.events('sandbox.degraded')).toEqual([])
   })
 
-  it.each(['0', 'root', 'daemon', '70000', '-1', 'nobody-such'])('user %s is unknown in a read-only system', async (user) => {
-    await using host = openHost()
-    const sandbox = await host.open()
-    await expect(sandbox.exec('id', { user })).rejects.toMatchObject({ code: 'user_unknown' })
-  })
+  it.each(['0', 'root', 'daemon', '70000', '-1', 'nobody-such'])(
+    'user %s is unknown in a read-only system',
+    async (user) => {
+      await using host = openHost()
+      const sandbox = await host.open()
+      await expect(sandbox.exec('id', { user })).rejects.toMatchObject({ code: 'user_unknown' })
+    },
+  )
 
   it('a data folder inside the workspace is refused, by whichever path it is given', async () => {
     await using host = openHost()
     const link = join(host.data, 'link')
     symlinkSync(join(host.data, 'project'), link)
     for (const data of [join(host.data, 'project', 'data'), join(link, 'data')])
-      await expect(host.open({ root: join(host.data, 'project'), data })).rejects.toMatchObject({ code: 'argument_invalid' })
+      await expect(host.open({ root: join(host.data, 'project'), data })).rejects.toMatchObject({
+        code: 'argument_invalid',
+      })
   })
 })

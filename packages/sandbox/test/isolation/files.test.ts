@@ -45,8 +45,11 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
   })
 
   it.runIf(writable)("changes a system that is not the host's", async () => {
-    await say('touch /usr/vitrine-x /etc/vitrine-x /opt/vitrine-x; echo x >> /etc/hostname; rm -f /usr/bin/yes')
-    for (const path of ['/usr/vitrine-x', '/etc/vitrine-x', '/opt/vitrine-x']) expect(existsSync(path), path).toBe(false)
+    await say(
+      'touch /usr/vitrine-x /etc/vitrine-x /opt/vitrine-x; echo x >> /etc/hostname; rm -f /usr/bin/yes',
+    )
+    for (const path of ['/usr/vitrine-x', '/etc/vitrine-x', '/opt/vitrine-x'])
+      expect(existsSync(path), path).toBe(false)
     expect(existsSync('/usr/bin/yes')).toBe(true)
     expect(await say('(echo x >> /run/vitrine/machine) 2>/dev/null && echo written')).toBe('')
   })
@@ -93,7 +96,17 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
 
   it("sees nothing of the host's other folders", async () => {
     expect(await say(`ls ${outside}; cat ${outside}/secret`)).toBe('')
-    for (const folder of ['/root', '/home', '/srv', '/mnt', '/media', '/boot', '/sys', '/run', '/var/lib/private'])
+    for (const folder of [
+      '/root',
+      '/home',
+      '/srv',
+      '/mnt',
+      '/media',
+      '/boot',
+      '/sys',
+      '/run',
+      '/var/lib/private',
+    ])
       expect(await say(`ls -A ${folder} | grep -v -x -e sandbox -e vitrine -e lock`), folder).toBe('')
     expect(await say('ls -d /work /var/log/* /var/backups')).toBe('')
   })
@@ -108,7 +121,9 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
   })
 
   it('resolves links of its workspace inside', async () => {
-    await say(`ln -sfn ${outside}/secret link; ln -sfn /etc/shadow shadow; ln -sfn ../../../../../..${outside} up`)
+    await say(
+      `ln -sfn ${outside}/secret link; ln -sfn /etc/shadow shadow; ln -sfn ../../../../../..${outside} up`,
+    )
     expect(await say('cat link up/secret')).toBe('')
     if (stance.user !== 'root') expect(await say('cat shadow')).toBe('')
   })

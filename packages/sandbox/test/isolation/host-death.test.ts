@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Host, type HostUser, isRoot, openHost, reasonToSkip } from './fixtures/open-host.ts'
-import { nameOf, parentOf, processesWith, within } from './fixtures/processes-of-host.ts'
+import { killIfThere, nameOf, parentOf, processesWith, within } from './fixtures/processes-of-host.ts'
 
 const trees = 20
 let words = 0
@@ -12,7 +12,7 @@ function newWord(): string {
   const word = `7${process.pid}.${String(words).padStart(4, '0')}`
   // Registered first, so that it comes last.
   onTestFinished(() => {
-    for (const pid of processesWith(word)) process.kill(pid, 'SIGKILL')
+    for (const pid of processesWith(word)) killIfThere(pid)
   })
   return word
 }
@@ -26,9 +26,15 @@ const shapes = (word: string) => [
 ]
 
 /** Twice forked and without an environment: found only where the kernel keeps them together. */
-const lost = (word: string) => `(env -i setsid sh -c 'sleep ${word} & exec sleep ${word}' &) ; exec env -i sleep ${word}`
+const lost = (word: string) =>
+  `(env -i setsid sh -c 'sleep ${word} & exec sleep ${word}' &) ; exec env -i sleep ${word}`
 
-async function plant(host: Host, isolation: 'none' | 'bubblewrap', word: string, held: boolean): Promise<void> {
+async function plant(
+  host: Host,
+  isolation: 'none' | 'bubblewrap',
+  word: string,
+  held: boolean,
+): Promise<void> {
   const sandbox = await host.open({ isolation })
   const commands = held ? [...shapes(word), lost(word)] : shapes(word)
   for (let tree = 0; tree < trees; tree++) await sandbox.spawn(commands[tree % commands.length] ?? '')
@@ -68,7 +74,9 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const word = newWord()
     const sandbox = await host.open({ isolation })
     await sandbox.spawn(`exec env -i sleep ${word}`)
-    expect(await within(5_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep'))).toBeDefined()
+    expect(
+      await within(5_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
+    ).toBeDefined()
     await Promise.race([host.close(), sleep(5_000)])
     expect(processesWith(word)).toEqual([])
   })
@@ -79,7 +87,9 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const word = newWord()
     const sandbox = await host.open({ isolation })
     await sandbox.spawn(`exec env -i sleep ${word}`)
-    expect(await within(5_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep'))).toBeDefined()
+    expect(
+      await within(5_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
+    ).toBeDefined()
     process.kill(host.pid, 'SIGKILL')
     expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()
   })
@@ -104,7 +114,9 @@ describe.each(['self', 'ordinary'] as const)('the first process (%s)', (as) => {
     const word = newWord()
     await sandbox.spawn(shapes(word)[2] ?? '')
     await within(5_000, () => processesWith(word).length >= 3)
-    const inits = processesWith('/run/vitrine/machine').filter((pid) => nameOf(pid) === 'machine' && isBelow(pid, host.pid))
+    const inits = processesWith('/run/vitrine/machine').filter(
+      (pid) => nameOf(pid) === 'machine' && isBelow(pid, host.pid),
+    )
     expect(inits).toHaveLength(1)
     for (const pid of inits) process.kill(pid, 'SIGKILL')
     expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()

@@ -61,15 +61,20 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
 
   it("connects to no other sandbox's port or socket without a name", async () => {
     await other.spawn('exec ./probe listen @theirs')
-    await other.spawn(`exec perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen=>1,LocalAddr=>"127.0.0.1:7777")->accept'`)
-    const ready = 'for i in $(seq 50); do ./probe connect @theirs | grep ok && ./probe tcp 127.0.0.1 7777 | grep ok && break; sleep 0.1; done'
+    await other.spawn(
+      `exec perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen=>1,LocalAddr=>"127.0.0.1:7777")->accept'`,
+    )
+    const ready =
+      'for i in $(seq 50); do ./probe connect @theirs | grep ok && ./probe tcp 127.0.0.1 7777 | grep ok && break; sleep 0.1; done'
     expect(await other.say(ready)).toContain('ok\nok')
     expect(await say('./probe connect @theirs')).toBe('ECONNREFUSED')
     expect(await say('./probe tcp 127.0.0.1 7777')).toBe('ECONNREFUSED')
   })
 
   it('shares no memory and no queue with another sandbox', async () => {
-    expect(await other.say('./probe shm-make 4242; ./probe mq-make /theirs; ./probe shm-find 4242')).toBe('ok\nok\nok')
+    expect(await other.say('./probe shm-make 4242; ./probe mq-make /theirs; ./probe shm-find 4242')).toBe(
+      'ok\nok\nok',
+    )
     expect(await say('./probe shm-find 4242; ./probe mq-find /theirs')).toBe('ENOENT\nENOENT')
   })
 

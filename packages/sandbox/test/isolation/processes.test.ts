@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { nameOf, processesWith, within } from './fixtures/processes-of-host.ts'
 import { fromEveryStance } from './fixtures/stances.ts'
 
 fromEveryStance(({ stance, host, sandbox, say }) => {
@@ -38,6 +38,13 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say(`${keeper}; tr -d '\\0' < /proc/$keeper/cmdline`)).toBe('')
   })
 
+  it('reads no order of the host for a command that is just being started', async () => {
+    const spying = say(`end=$(( $(date +%s) + 3 )); while [ $(date +%s) -lt $end ]; do
+      for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $file | grep -a -o 'state/seccom[p].*\\|cgroup.proc[s]'; done; done 2>/dev/null | head -1`)
+    for (let launched = 0; launched < 150; launched++) await sandbox().exec('true')
+    expect(await spying).toBe('')
+  })
+
   it('cannot kill the first process', async () => {
     await say('kill -9 1; kill -TERM 1; kill -SEGV 1')
     expect(await say('echo there')).toBe('there')
@@ -62,13 +69,21 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
       ...['/proc/sys/net/ipv4/ip_forward', '/proc/sys/kernel/modprobe', '/proc/sys/user/max_user_namespaces'],
       ...['/proc/sys/fs/binfmt_misc/register', '/proc/irq/default_smp_affinity'],
     ]
-    for (const file of files) expect(await say(`(echo 1 > ${file}) 2>/dev/null && echo written`), file).toBe('')
+    for (const file of files)
+      expect(await say(`(echo 1 > ${file}) 2>/dev/null && echo written`), file).toBe('')
     // `h` only prints a help text, if it were let in.
     expect(await say('(echo h > /proc/sysrq-trigger) 2>/dev/null && echo written')).toBe('')
   })
 
   it("reads nothing of the kernel's memory", async () => {
-    for (const file of ['/proc/kcore', '/proc/kmsg', '/dev/mem', '/dev/kmsg', '/dev/core', '/proc/kpagecount'])
+    for (const file of [
+      '/proc/kcore',
+      '/proc/kmsg',
+      '/dev/mem',
+      '/dev/kmsg',
+      '/dev/core',
+      '/proc/kpagecount',
+    ])
       expect(await say(`timeout 2 head -c 1 ${file} 2>/dev/null | wc -c`), file).toBe('0')
     expect(await say('cut -d " " -f 1 /proc/kallsyms | sort -u')).toMatch(/^0*$/)
   })
@@ -99,18 +114,14 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
 
   it('is an unprivileged stranger on the host', async () => {
     await sandbox().spawn('exec sleep 1234.5678', { ...(stance.user && { user: stance.user }) })
-    const found = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid) === 'sleep\x001234.5678\0')
-    const mine = found.find((pid) => readlinkSync(`/proc/${pid}/cwd`) === sandbox().root)
-    const uid = Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${mine}/status`, 'utf8'))?.[1])
+    const mine = () =>
+      processesWith('1234.5678').find(
+        (pid) => nameOf(pid) === 'sleep' && readlinkSync(`/proc/${pid}/cwd`) === sandbox().root,
+      )
+    await within(5_000, () => mine() !== undefined)
+    const status = readFileSync(`/proc/${mine()}/status`, 'utf8')
+    const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
     if (stance.as === 'self') expect(uid).toBeGreaterThanOrEqual(2 ** 30)
     else expect(uid).not.toBe(0)
   })
 })
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(join('/proc', pid, 'cmdline'), 'utf8')
-  } catch {
-    return ''
-  }
-}

@@ -1,12 +1,23 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Host, isRoot, openHost, putProbe, reasonToSkip, type Sandbox } from './fixtures/open-host.ts'
 
 const setIdBits = 0o6000
 const ways = [
-  ...['chmod', 'fchmod', 'fchmodat', 'fchmodat2', 'setgid-only', 'high-word', 'open', 'creat', 'mknod', 'tmpfile'],
+  ...[
+    'chmod',
+    'fchmod',
+    'fchmodat',
+    'fchmodat2',
+    'setgid-only',
+    'high-word',
+    'open',
+    'creat',
+    'mknod',
+    'tmpfile',
+  ],
   'socket',
 ]
 
@@ -45,7 +56,9 @@ for (const { what, as, given, options, users } of situations) {
     it.each(users)('%s makes no file setuid or setgid, in no way', async (user) => {
       await sandbox.exec('rm -rf made-* plain')
       const said = await sandbox.say('./probe set-id', { user })
-      const answers = new Map(said.split('\n').map((line): [string, string] => [line.split(' ')[0] ?? '', line]))
+      const answers = new Map(
+        said.split('\n').map((line): [string, string] => [line.split(' ')[0] ?? '', line]),
+      )
       for (const way of ways) expect(answers.get(way)).toBe(`${way} EPERM`)
       expect(answers.get('openat2')).toBe('openat2 ENOSYS')
       for (const name of readdirSync(sandbox.root))
@@ -53,25 +66,63 @@ for (const { what, as, given, options, users } of situations) {
     })
 
     it.each(users)('%s makes ordinary files with ordinary modes', async (user) => {
-      const made = await sandbox.exec('d=d-$$; mkdir $d && cd $d && touch f && chmod 755 f && chmod +t . && mkfifo p && ln f g', { user })
+      const made = await sandbox.exec(
+        'd=d-$$; mkdir $d && cd $d && touch f && chmod 755 f && chmod +t . && mkfifo p && ln f g',
+        { user },
+      )
       expect([made.exitCode, made.stderr]).toEqual([0, ''])
     })
 
     it.each(users)('%s makes no device and gives no file away to the host', async (user) => {
-      expect(await sandbox.say('mknod disk b 254 0 2>/dev/null && echo made; mknod null c 1 3 2>/dev/null && echo made', { user })).toBe('')
-      expect(await sandbox.say('touch mine-$$; chown 70000 mine-$$ 2>/dev/null && echo given', { user })).toBe('')
+      expect(
+        await sandbox.say(
+          'mknod disk b 254 0 2>/dev/null && echo made; mknod null c 1 3 2>/dev/null && echo made',
+          { user },
+        ),
+      ).toBe('')
+      expect(
+        await sandbox.say('touch mine-$$; chown 70000 mine-$$ 2>/dev/null && echo given', { user }),
+      ).toBe('')
     })
 
-    it.runIf(as === 'self' && isRoot).each(users)('%s gives no program powers that it has on the host', async (user) => {
-      await sandbox.exec(`cp /usr/bin/cat reader-${user}`, { user })
-      for (const rootid of [0, 1, 1_000]) await sandbox.say(`./probe capability reader-${user} ${rootid}`, { user })
-      const tries = spawnSync(
-        'setpriv',
-        ['--reuid', '65000', '--regid', '65000', '--clear-groups', join(sandbox.root, `reader-${user}`), '/etc/shadow'],
-        { encoding: 'utf8' },
-      )
-      expect(tries.stdout ?? '').toBe('')
-      expect(spawnSync('getcap', [join(sandbox.root, `reader-${user}`)], { encoding: 'utf8' }).stdout ?? '').toBe('')
-    })
+    it.runIf(as === 'self' && isRoot).each(users)(
+      '%s gives no program powers that it has on the host',
+      async (user) => {
+        await sandbox.exec(`cp /usr/bin/cat reader-${user}`, { user })
+        for (const rootid of [0, 1, 1_000])
+          await sandbox.say(`./probe capability reader-${user} ${rootid}`, { user })
+        const tries = spawnSync(
+          'setpriv',
+          [
+            '--reuid',
+            '65000',
+            '--regid',
+            '65000',
+            '--clear-groups',
+            join(sandbox.root, `reader-${user}`),
+            '/etc/shadow',
+          ],
+          { encoding: 'utf8' },
+        )
+        expect(tries.stdout ?? '').toBe('')
+        expect(
+          spawnSync('getcap', [join(sandbox.root, `reader-${user}`)], { encoding: 'utf8' }).stdout ?? '',
+        ).toBe('')
+      },
+    )
   })
 }
+
+describe.skipIf(reasonToSkip('self', true))('a HOME that somebody else owns', () => {
+  it('is still theirs after a sandbox was to have it', async () => {
+    await using host = openHost()
+    const folder = mkdtempSync(join('/var/tmp', 'vitrine-theirs-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const home = join(folder, 'home')
+    mkdirSync(home)
+    chownSync(home, 4_444, 4_444)
+    const sandbox = host.open({ root: join(folder, 'project'), home })
+    await expect(sandbox).rejects.toMatchObject({ code: 'argument_invalid' })
+    expect(lstatSync(home).uid).toBe(4_444)
+  })
+})

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openHost, reasonToSkip } from './fixtures/open-host.ts'
 
-const reason = reasonToSkip('self', true) ?? (spawnSync('dpkg-deb', ['--version']).status === 0 ? undefined : 'there is no dpkg')
+const reason =
+  reasonToSkip('self', true) ??
+  (spawnSync('dpkg-deb', ['--version']).status === 0 ? undefined : 'there is no dpkg')
 if (reason) console.warn(`SKIPPED: no package is installed: ${reason}.`)
 const root = { user: 'root' }
 
@@ -13,9 +15,19 @@ const root = { user: 'root' }
 function buildPackage(target: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'vitrine-deb-'))
   for (const part of ['DEBIAN', 'usr/bin', 'etc/greeter']) mkdirSync(join(folder, part), { recursive: true })
-  const control = ['Package: vitrine-greeter', 'Version: 1', 'Architecture: all', 'Maintainer: x <x@example.org>', 'Description: x', '']
+  const control = [
+    'Package: vitrine-greeter',
+    'Version: 1',
+    'Architecture: all',
+    'Maintainer: x <x@example.org>',
+    'Description: x',
+    '',
+  ]
   writeFileSync(join(folder, 'DEBIAN/control'), control.join('\n'))
-  writeFileSync(join(folder, 'DEBIAN/postinst'), '#!/bin/sh\nset -e\nid -u > /etc/greeter/installed-by\nchown daemon /etc/greeter\n')
+  writeFileSync(
+    join(folder, 'DEBIAN/postinst'),
+    '#!/bin/sh\nset -e\nid -u > /etc/greeter/installed-by\nchown daemon /etc/greeter\n',
+  )
   writeFileSync(join(folder, 'usr/bin/vitrine-greeter'), '#!/bin/sh\necho hello from a package\n')
   for (const file of ['DEBIAN/postinst', 'usr/bin/vitrine-greeter']) chmodSync(join(folder, file), 0o755)
   execFileSync('dpkg-deb', ['--build', '--root-owner-group', folder, target], { stdio: 'ignore' })
@@ -29,11 +41,15 @@ describe.skipIf(reason)('a writable system', () => {
     buildPackage(join(sandbox.root, 'greeter.deb'))
     const installed = await sandbox.exec('dpkg -i greeter.deb', root)
     expect([installed.exitCode, installed.stderr]).toEqual([0, expect.any(String)])
-    expect(await sandbox.say('vitrine-greeter; cat /etc/greeter/installed-by; stat -c %U /etc/greeter')).toBe('hello from a package\n0\ndaemon')
+    expect(await sandbox.say('vitrine-greeter; cat /etc/greeter/installed-by; stat -c %U /etc/greeter')).toBe(
+      'hello from a package\n0\ndaemon',
+    )
     expect(spawnSync('dpkg', ['-s', 'vitrine-greeter']).status).not.toBe(0)
     expect(spawnSync('which', ['vitrine-greeter']).status).not.toBe(0)
     await sandbox.restart()
-    expect(await sandbox.say('vitrine-greeter 2>/dev/null; dpkg -s vitrine-greeter 2>/dev/null; ls')).toBe('greeter.deb')
+    expect(await sandbox.say('vitrine-greeter 2>/dev/null; dpkg -s vitrine-greeter 2>/dev/null; ls')).toBe(
+      'greeter.deb',
+    )
   })
 
   it("is not the host's: neither accounts nor programs that change in it change there", async () => {
@@ -52,7 +68,9 @@ describe.skipIf(reason)('a writable system', () => {
   it('has other users, none of them with powers', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
-    expect(await sandbox.say('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe('daemon\nCapEff:\t0000000000000000')
+    expect(await sandbox.say('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe(
+      'daemon\nCapEff:\t0000000000000000',
+    )
     await expect(sandbox.exec('id', { user: '70000' })).rejects.toMatchObject({ code: 'user_unknown' })
   })
 
@@ -60,7 +78,9 @@ describe.skipIf(reason)('a writable system', () => {
     await using host = openHost({ as: 'ordinary' })
     const sandbox = await host.open({ rootfs: 'writable' })
     expect(await sandbox.events('sandbox.degraded')).toMatchObject(
-      expect.arrayContaining([expect.objectContaining({ data: expect.objectContaining({ what: 'rootfs' }) })]),
+      expect.arrayContaining([
+        expect.objectContaining({ data: expect.objectContaining({ what: 'rootfs' }) }),
+      ]),
     )
     await expect(sandbox.exec('id', root)).rejects.toMatchObject({ code: 'user_unknown' })
   })

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { launchError, parseFailure } from '../../src/machine/launch-errors.ts'
 
-const launch = { argv: ['tool', 'x'], cwd: '/work/below', env: {} }
+const launch = { argv: ['tool', 'x'], cwd: '/work/below', env: {}, input: false }
 const { ENOENT, ENOTDIR, EACCES, ENOEXEC, EISDIR, EAGAIN, ENOMEM, E2BIG, EPERM, EIO } = constants.errno
 
 describe('why a program did not start', () => {

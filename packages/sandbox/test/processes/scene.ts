@@ -40,7 +40,7 @@ export async function entryScene(driver?: StoreDriver): Promise<EntryScene> {
     closeStore: () => store.close(),
     beforeLaunch: () => undefined,
     start(script, options = {}) {
-      const launch: Launch = { argv: ['sh', '-c', script], cwd: root, env: machine.environment }
+      const launch: Launch = { argv: ['sh', '-c', script], cwd: root, env: machine.environment, input: true }
       const host = { machine: waiting, journal, limits: defaultProcessLimits }
       return ProcessEntry.start(host, { id: 'prc_1', launch, remember: true, ...options })
     },

@@ -8,12 +8,13 @@ import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { CgroupLimits } from '../../cgroups/limits.ts'
 import { type Guarding, guardSandbox, hostMarker } from '../../guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
-import { launchEntered } from '../entered.ts'
+import { launchInTerminal } from '../entered.ts'
 import { systemPath } from '../environment.ts'
 import { send } from '../kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from '../limits.ts'
 import type { Degradation, Launch, Launched, Machine } from '../machine.ts'
 import { readProcessTable, readRow } from '../process-table.ts'
+import { Spawner } from '../spawner.ts'
 import { sandboxMarker } from '../survivors.ts'
 import { findUser, parseUsers, type User } from '../users.ts'
 import { sandboxUser } from './accounts.ts'
@@ -32,10 +33,14 @@ export interface BubblewrapOptions extends BuildOptions {
 
 const namespaces = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts'] as const
 
-/** CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT, SETFCAP. */
-const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18, 31]
-  .reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n)
-  .toString(16)
+/**
+ * CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT. Not SETFCAP: a file's
+ * capabilities would be worth something on the host.
+ */
+const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18].reduce(
+  (mask, bit) => mask | (1n << BigInt(bit)),
+  0n,
+)
 
 const goneMs = 3_000
 
@@ -62,19 +67,20 @@ class BubblewrapMachine implements Machine {
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
   readonly sharesLoopback: boolean
-  readonly #id: string
+  readonly #markers: Readonly<Record<string, string>>
   readonly #built: Built
   readonly #group: Cgroup | undefined
   readonly #guarding: Guarding
   readonly #canFreeze: boolean
   readonly #program: string
   readonly #fds: number[]
-  readonly #orders: readonly string[]
+  readonly #namespaces: readonly string[]
   readonly #portalOrders: readonly string[]
   readonly #users: readonly User[]
   readonly #filters: { readonly user: string; readonly root: string }
   readonly #pidNamespace: string
   #portal: Portal | undefined
+  #theSpawner: Spawner | undefined
   #closing = false
 
   constructor(
@@ -100,7 +106,7 @@ class BubblewrapMachine implements Machine {
     }
     this.netFolder = `/proc/${built.pid}/net`
     this.sharesLoopback = network === 'host'
-    this.#id = options.id
+    this.#markers = { ...hostMarker, ...sandboxMarker(options.id) }
     this.#built = built
     this.#group = group
     this.#guarding = guarding
@@ -112,7 +118,7 @@ class BubblewrapMachine implements Machine {
     this.#fds = opened.map(({ fd }) => fd)
     // Held open by this process, so that no number is ever looked up twice.
     const paths = opened.map(({ name, fd }) => `${name}=/proc/${process.pid}/fd/${fd}`)
-    this.#orders = [...paths, ...(group?.paths ?? []).map((path) => `cgroup=${path}`)]
+    this.#namespaces = paths
     this.#portalOrders = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
     this.#pidNamespace = readlinkSync(`/proc/${built.pid}/ns/pid`)
     this.capabilities = {
@@ -128,25 +134,46 @@ class BubblewrapMachine implements Machine {
     }
   }
 
-  launch(launch: Launch): Promise<Launched> {
+  async launch(launch: Launch): Promise<Launched> {
     if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
     const user = this.#userNamed(launch.user ?? sandboxUser.name)
     const root = user.uid === 0
-    const { uids } = this.#built
-    const ids = [
+    const own = launch.env.HOME === this.home ? environmentOf(user) : {}
+    const marked = { ...launch, env: { ...launch.env, ...own, ...this.#markers } }
+    const { tty } = marked
+    if (tty !== undefined) return this.#launchInTerminal({ ...marked, tty }, user)
+    const { uid, gid } = user
+    return this.#spawner().launch(marked, { uid, gid, root, capabilities: root ? rootCapabilities : 0n })
+  }
+
+  #spawner(): Spawner {
+    if (this.#theSpawner?.alive !== true) {
+      this.#theSpawner = new Spawner({
+        program: this.#program,
+        orders: [...this.#namespaces, `seccomp=${this.#filters.user}`, `seccomp-root=${this.#filters.root}`],
+        env: this.#markers,
+        onStart: (pid) => this.#group?.join(pid),
+      })
+    }
+    return this.#theSpawner
+  }
+
+  #launchInTerminal(
+    launch: Launch & { readonly tty: NonNullable<Launch['tty']> },
+    user: User,
+  ): Promise<Launched> {
+    const root = user.uid === 0
+    const { uids, pid } = this.#built
+    const orders = [
+      ...this.#namespaces,
+      ...(this.#group?.paths ?? []).map((path) => `cgroup=${path}`),
       ...[`uid=${user.uid}`, `gid=${user.gid}`],
       `seccomp=${root ? this.#filters.root : this.#filters.user}`,
-      ...(root ? [`capabilities=${rootCapabilities}`] : []),
+      ...(root ? [`capabilities=${rootCapabilities.toString(16)}`] : []),
       ...(uids === undefined ? [] : [`terminal-owner=${uids + user.uid}`]),
     ]
-    const multiplexer = `/proc/${this.#built.pid}/root/dev/pts/ptmx`
-    const own = launch.env.HOME === this.home ? environmentOf(user) : {}
-    const env = { ...launch.env, ...own, ...hostMarker, ...sandboxMarker(this.#id) }
-    return launchEntered(
-      { program: this.#program, orders: this.#orders, multiplexer },
-      { ...launch, env },
-      ids,
-    )
+    const multiplexer = `/proc/${pid}/root/dev/pts/ptmx`
+    return launchInTerminal({ program: this.#program, orders, multiplexer }, launch)
   }
 
   #userNamed(name: string): User {
@@ -198,6 +225,7 @@ class BubblewrapMachine implements Machine {
   async close(): Promise<void> {
     this.#closing = true
     this.#portal?.close()
+    this.#theSpawner?.close()
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
     // The kernel ends everything in a process table with its first process.
     this.#built.hold()

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { memoryStore, openStore } from '@vitrine/journal'
+import { createSandbox, type LocalOptions, local } from '@vitrine/sandbox'
+import { bubblewrapArgs, raw } from '../processes/raw.ts'
+import { median, type Row } from '../report.ts'
+import { idleMemory } from './memory.ts'
+
+const rounds = 30
+
+const machines: readonly { readonly name: string; readonly options: LocalOptions }[] = [
+  { name: 'none', options: { isolation: 'none' } },
+  { name: 'bubblewrap', options: { isolation: 'bubblewrap' } },
+  { name: 'bubblewrap, writable system', options: { isolation: 'bubblewrap', rootfs: 'writable' } },
+]
+
+/** How long a sandbox takes to be there and to be gone, and what it weighs while nothing runs. */
+export async function life(): Promise<Row[]> {
+  const bare: number[] = []
+  const seen = machines.map(({ name, options }) => ({
+    name,
+    options,
+    start: [] as number[],
+    stop: [] as number[],
+    kib: [] as number[],
+    said: '',
+  }))
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now()
+    await raw('bwrap', [...bubblewrapArgs, 'true'])
+    bare.push(performance.now() - began)
+    for (const machine of seen) {
+      const { startMs, stopMs, kib, said } = await lifeOf(machine.options)
+      machine.start.push(startMs)
+      machine.stop.push(stopMs)
+      machine.kib.push(kib)
+      machine.said = said
+    }
+  }
+  return seen.map(({ name, start, stop, kib, said }) => ({
+    what: `a sandbox, ${name}: start, shutdown, memory of its idle processes (p50 of ${rounds})`,
+    measured: `${median(start).toFixed(1)} ms, ${median(stop).toFixed(1)} ms, ${(median(kib) / 1024).toFixed(1)} MiB${said}`,
+    against: `${median(bare).toFixed(1)} ms plain bwrap running true (start and end)`,
+    bar: '',
+    holds: null,
+  }))
+}
+
+interface Life {
+  readonly startMs: number
+  readonly stopMs: number
+  readonly kib: number
+  /** What was asked for and not to be had. */
+  readonly said: string
+}
+
+async function lifeOf(options: LocalOptions): Promise<Life> {
+  const data = mkdtempSync(join('/var/tmp', 'vitrine-bench-'))
+  try {
+    await using store = await openStore(memoryStore())
+    const memory = idleMemory()
+    let began = performance.now()
+    const sandbox = await createSandbox({ store, provider: local({ data, ...options }) })
+    const startMs = performance.now() - began
+    const kib = memory()
+    const { counts } = await sandbox.journal.summary({ types: ['sandbox.degraded'] })
+    const degraded = counts['sandbox.degraded'] ?? 0
+    began = performance.now()
+    await sandbox.lifecycle.shutdown()
+    const stopMs = performance.now() - began
+    await sandbox.close()
+    return { startMs, stopMs, kib, said: degraded === 0 ? '' : ` (${degraded} degraded)` }
+  } finally {
+    rmSync(data, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bubblewrapArgs, raw } from '../processes/raw.ts'
+import { withSandbox } from '../processes/sandbox.ts'
+import type { Row } from '../report.ts'
+
+const commands = 100
+const pids = 64
+
+/** Commands that end at once, under a limit of processes: those that have ended must not count. */
+export async function quickCommands(): Promise<Row[]> {
+  const plain = await plainly()
+  const ours = await withSandbox({ isolation: 'bubblewrap', limits: { pids } }, async (sandbox) => {
+    if (!sandbox.capabilities.limits.includes('pids')) return undefined
+    let failed = 0
+    for (let index = 0; index < commands; index += 1) {
+      const outcome = await sandbox.exec(['true']).then(
+        (result) => result.outcome,
+        () => 'failed' as const,
+      )
+      if (outcome !== 'ok') failed += 1
+    }
+    return failed
+  })
+  return [
+    {
+      what: `${commands} quick commands with limits.pids ${pids}, under bubblewrap`,
+      measured: ours === undefined ? 'no such limit is to be had here' : `${ours} failed`,
+      against:
+        plain === undefined
+          ? 'no such group is to be had here'
+          : `${plain.failed} failed, plain bwrap in such a group (up to ${plain.most} counted: depends on how soon PID 1 reaps)`,
+      bar: '0 failed',
+      holds: ours === 0,
+    },
+  ]
+}
+
+/** One bwrap a command, each of which joins the group first. */
+async function plainly(): Promise<{ failed: number; most: number } | undefined> {
+  const parent = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((folder) =>
+    existsSync(join(folder, 'cgroup.procs')),
+  )
+  if (parent === undefined) return undefined
+  const group = join(parent, `vitrine-bench-${process.pid}`)
+  try {
+    mkdirSync(group)
+    writeFileSync(join(group, 'pids.max'), String(pids))
+  } catch {
+    return undefined
+  }
+  const script = `echo $$ > ${join(group, 'cgroup.procs')}; exec bwrap "$@"`
+  let failed = 0
+  let most = 0
+  for (let index = 0; index < commands; index += 1) {
+    if ((await raw('sh', ['-c', script, 'sh', ...bubblewrapArgs, 'true'])) !== 0) failed += 1
+    most = Math.max(most, Number(readFileSync(join(group, 'pids.current'), 'utf8')))
+  }
+  await removeOnceEmpty(group)
+  return { failed, most }
+}
+
+async function removeOnceEmpty(group: string): Promise<void> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    try {
+      rmdirSync(group)
+      return
+    } catch {
+      // What has ended and was not waited for is still counted.
+      await sleep(100)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const folder = fileURLToPath(new URL('../../../.tmp/peers', import.meta.url))
+const installMs = 180_000
+
+/** Exactly these: a figure beside a peer means nothing without its version. */
+const dependencies = {
+  '@openai/agents-core': '0.20.0',
+  '@tanstack/ai': '0.42.0',
+  '@tanstack/ai-sandbox': '0.2.4',
+  '@tanstack/ai-sandbox-local-process': '0.2.0',
+}
+
+let installed: Promise<string> | undefined
+
+/** The folder that holds the peers' packages; installs them the first time. */
+export function peersFolder(): Promise<string> {
+  installed ??= install()
+  return installed
+}
+
+async function install(): Promise<string> {
+  const manifest = join(folder, 'package.json')
+  const mark = join(folder, '.installed')
+  const wanted = JSON.stringify({ name: 'vitrine-peers', private: true, dependencies }, null, 2)
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return folder
+  console.error(`Installing the peers to compare with into ${folder} (once) …`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(manifest, wanted)
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
+  await promisify(execFile)('npm', ['install', '--prefix', folder, ...quiet], {
+    cwd: folder,
+    timeout: installMs,
+  })
+  writeFileSync(mark, wanted)
+  return folder
+}

@@ -1,0 +1,25 @@
+/** Takes turns, so that whatever else the machine does disturbs all of them alike. Milliseconds of each call. */
+export async function alternate<Name extends string>(
+  runs: Readonly<Record<Name, () => Promise<unknown>>>,
+  {
+    rounds,
+    warmUp,
+    between,
+  }: { rounds: number; warmUp: number; between?: () => Promise<unknown> | undefined },
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(runs) as Name[]
+  const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
+  for (let round = -warmUp; round < rounds; round += 1) {
+    // Whoever comes after a costly one pays for it too: each has every place and every neighbour.
+    const first = (round + warmUp) % names.length
+    const forward = Math.floor((round + warmUp) / names.length) % 2 === 0
+    const order = [...names.slice(first), ...names.slice(0, first)]
+    for (const name of forward ? order : order.toReversed()) {
+      await between?.()
+      const began = performance.now()
+      await runs[name]()
+      if (round >= 0) took[name].push(performance.now() - began)
+    }
+  }
+  return took
+}

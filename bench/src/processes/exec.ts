@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
+import { median, percentile, type Row } from '../report.ts'
+import { alternate } from './alternate.ts'
+import { raw } from './raw.ts'
+import { withSandbox } from './sandbox.ts'
+import { traced } from './traced.ts'
+
+const rounds = 500
+const warmUp = 50
+const bar = 1.25
+/** What lies at least between two commands of an agent; the kernel's quick paths have gone cold by then. */
+const pauseMs = 30
+const pausedRounds = 60
+
+/** What `exec` costs beside the process itself. */
+export async function exec(): Promise<Row[]> {
+  return traced((forget) =>
+    withSandbox({ isolation: 'none' }, async (sandbox, folder) => {
+      const ours = () => sandbox.exec(['true'])
+      const quick = await alternate({ raw: () => raw('true'), ours }, { rounds, warmUp })
+      forget()
+      const paused = await alternate(
+        { raw: () => raw('true'), ours },
+        { rounds: pausedRounds, warmUp: 5, between: () => sleep(pauseMs) },
+      )
+      const rows = [
+        ratioRow(`exec(['true']), isolation none, SQLite and span on, ${rounds} in a row`, quick),
+        ratioRow(`the same with ${pauseMs} ms between commands, ${pausedRounds} times`, paused),
+      ]
+      for (const name of peerNames) {
+        forget()
+        const what = `exec('true') through sh, beside ${name}`
+        const peer = await openPeer(name, folder)
+        if ('missing' in peer) {
+          rows.push(missingRow(what, peer.missing))
+          continue
+        }
+        const took = await alternate(
+          { peer: () => peer.exec('true'), ours: () => sandbox.exec('true') },
+          { rounds: rounds / 2, warmUp },
+        )
+        await peer.close()
+        const [mine, theirs] = [median(took.ours), median(took.peer)]
+        rows.push({
+          what,
+          measured: `p50 ${mine.toFixed(2)} ms, ${(mine / theirs).toFixed(2)} ×`,
+          against: `${theirs.toFixed(2)} ms ${peer.name} (${peer.without})`,
+          bar: '',
+          holds: null,
+        })
+      }
+      return rows
+    }),
+  )
+}
+
+function ratioRow(what: string, took: { readonly raw: number[]; readonly ours: number[] }): Row {
+  const [mine, bare] = [median(took.ours), median(took.raw)]
+  const ratio = mine / bare
+  return {
+    what,
+    measured: `p50 ${mine.toFixed(2)} ms (p99 ${percentile(took.ours, 0.99).toFixed(1)}), ${ratio.toFixed(2)} ×`,
+    against: `${bare.toFixed(2)} ms raw spawn`,
+    bar: `≤ ${bar} ×`,
+    holds: ratio <= bar,
+  }
+}

@@ -1,0 +1,76 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { peersFolder } from '../peers/install.ts'
+import { missingRow } from '../peers/peers.ts'
+import type { Row } from '../report.ts'
+import { alive, end, newMark } from './alive.ts'
+
+const trees = 20
+const processes = trees * 3
+const startMs = 30_000
+const afterMs = 3_000
+
+/** The host dies as hosts die when memory runs out: without a word. */
+export async function hostKilled(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const isolation of ['none', 'bubblewrap']) {
+    const row = await rowOf(isolation, `isolation ${isolation}`)
+    rows.push({ ...row, bar: '0 alive', holds: row.measured.startsWith('0 ') })
+  }
+  rows.push(await rowOf('raw', 'raw spawn, detached'))
+  const missing = await peersFolder().then(
+    () => undefined,
+    (error: unknown) => `peer not available: ${String(error)}`,
+  )
+  for (const peer of ['tanstack', 'openai'])
+    rows.push(missing === undefined ? await rowOf(peer, peer) : missingRow(`host killed: ${peer}`, missing))
+  return rows
+}
+
+async function rowOf(who: string, title: string): Promise<Row> {
+  const what = `host killed with -9 over ${trees} trees of 3: ${title}`
+  const { left, reason } = await killed(who)
+  const measured = reason ?? `${left} alive after ${afterMs / 1_000} s`
+  return { what, measured, against: '', bar: '', holds: reason === undefined ? null : false }
+}
+
+async function killed(who: string): Promise<{ left: number; reason?: string }> {
+  const folder = mkdtempSync(join('/var/tmp', 'vitrine-bench-'))
+  const mark = newMark()
+  const script = fileURLToPath(new URL('./host.ts', import.meta.url))
+  const host = fork(script, [who, mark, folder, String(trees)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  const gone = once(host, 'exit')
+  try {
+    let complaint = ''
+    host.stderr?.on('data', (text: Buffer) => (complaint += text.toString()))
+    const until = performance.now() + startMs
+    let ready = false
+    host.once('message', () => {
+      ready = true
+    })
+    // Whoever keeps a tree may carry its mark too: there are that many, or more.
+    while (!ready || alive(mark).length < processes) {
+      if (host.exitCode !== null || performance.now() > until)
+        return {
+          left: 0,
+          reason: `only ${alive(mark).length} of ${processes} started ${complaint.slice(0, 200)}`,
+        }
+      await sleep(20)
+    }
+    host.kill('SIGKILL')
+    await gone
+    await sleep(afterMs)
+    return { left: alive(mark).length }
+  } finally {
+    host.kill('SIGKILL')
+    end(alive(mark))
+    await gone
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

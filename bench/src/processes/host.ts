@@ -1,0 +1,35 @@
+// A host to be killed: starts trees in one way or another, says so, and waits.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { openStore, sqliteStore } from '@vitrine/journal'
+import { createSandbox, local } from '@vitrine/sandbox'
+import { openPeer } from '../peers/peers.ts'
+import { treeCommand } from './alive.ts'
+
+const [who = '', mark = '', folder = '', trees = '20'] = process.argv.slice(2)
+const start = await starter()
+await Promise.all(Array.from({ length: Number(trees) }, () => start(treeCommand(mark))))
+process.send?.('ready')
+setInterval(() => undefined, 60_000)
+
+async function starter(): Promise<(command: string) => Promise<unknown>> {
+  switch (who) {
+    case 'none':
+    case 'bubblewrap': {
+      const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
+      const provider = local({ isolation: who, data: join(folder, 'data') })
+      const sandbox = await createSandbox({ store, provider })
+      return (command) => sandbox.spawn(command)
+    }
+    case 'raw':
+      return async (command) => spawn('sh', ['-c', command], { detached: true })
+    case 'tanstack':
+    case 'openai': {
+      const peer = await openPeer(who, folder)
+      if ('missing' in peer) throw new Error(peer.missing)
+      return (command) => peer.start(command)
+    }
+    default:
+      throw new Error(`expected who is to start the trees, got "${who}"`)
+  }
+}

@@ -1,0 +1,72 @@
+import { sequence } from '../processes/output.ts'
+import { withSandbox } from '../processes/sandbox.ts'
+import { median, type Row } from '../report.ts'
+import { rawTerminal } from './raw-terminal.ts'
+
+const lines = 2_000_000
+const rounds = 3
+const budget = 16 * 1024 * 1024
+/** It waits for a key, so that nothing is written before somebody watches. */
+const command = `stty -echo; printf ready; read key; exec seq ${lines}`
+const greeting = 'ready'
+
+/** A program that floods its terminal, to a viewer that must not miss a byte. */
+export async function flood(): Promise<Row[]> {
+  const expected = Buffer.concat([Buffer.from(greeting), sequence('\r\n')])
+  const ours: number[] = []
+  const bare: number[] = []
+  let kept = 0
+  let skipped = 0
+  let exact = true
+  for (let round = 0; round < rounds; round += 1) {
+    bare.push(await rawFlood())
+    await withSandbox({ isolation: 'none' }, async (sandbox) => {
+      const process = await sandbox.spawn(command, { tty: { cols: 80, rows: 24 } })
+      const chunks: Uint8Array[] = []
+      let began = 0
+      for await (const { data } of process.view()) {
+        if (began === 0) {
+          began = performance.now()
+          void process.input('\n')
+        }
+        chunks.push(data)
+      }
+      ours.push(performance.now() - began)
+      exact &&= Buffer.concat(chunks).equals(expected)
+      const logs = await sandbox.processes.logs(process.id)
+      kept = logs.reduce((sum, { data }) => sum + data.length, 0)
+      skipped = logs.reduce((sum, { skipped: left = 0 }) => sum + left, 0)
+    })
+  }
+  const megabytes = (ms: number) => `${(expected.length / 1_000 / ms).toFixed(0)} MB/s`
+  const withinBudget = kept <= budget && kept + skipped === expected.length
+  return [
+    {
+      what: `seq ${lines} in a terminal, ${expected.length} bytes, to a viewer`,
+      measured: `${exact ? 'nothing lost' : 'NOT the same bytes'}; ${megabytes(median(ours))}`,
+      against: `${megabytes(median(bare))} raw terminal (no journal)`,
+      bar: 'nothing lost',
+      holds: exact,
+    },
+    {
+      what: 'what the journal keeps of it',
+      measured: `${kept} bytes, ${skipped} left out`,
+      against: `${expected.length} bytes written`,
+      bar: `≤ ${budget} bytes, none unaccounted for`,
+      holds: withinBudget,
+    },
+  ]
+}
+
+async function rawFlood(): Promise<number> {
+  const { screen } = rawTerminal(command)
+  let began = 0
+  screen.on('data', () => {
+    if (began !== 0) return
+    began = performance.now()
+    screen.write('\n')
+  })
+  // Not `once`: it takes the terminal's end for a failure.
+  await new Promise((settle) => screen.once('close', settle))
+  return performance.now() - began
+}

@@ -1,0 +1,28 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type CapabilityRow, capabilityTable, compareCapabilities } from './compare.ts'
+import { measureCapabilities } from './measure.ts'
+
+export function capabilityCases(name: string, make: MakeSandbox): void {
+  describe('capabilities', () => {
+    let rows: readonly CapabilityRow[] = []
+
+    it('claim only what was measured', async () => {
+      const under = await newSandbox(make)
+      rows = compareCapabilities(under.sandbox.capabilities, await measureCapabilities(under, make))
+      const wrong = rows.filter(({ verdict }) => verdict === 'FALSE' || verdict === 'NOT MEASURED')
+      expect(wrong).toEqual([])
+    })
+
+    it('are in the journal as they are claimed', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const { events } = await journal.read({ types: ['sandbox.ready'] })
+      expect(events).toMatchObject([{ data: { capabilities: sandbox.capabilities } }])
+    })
+
+    afterAll(() => {
+      // biome-ignore lint/suspicious/noConsole: the matrix is what a run of the kit is for.
+      if (rows.length > 0) console.log(capabilityTable(name, rows))
+    })
+  })
+}

@@ -1,0 +1,56 @@
+import type { Capabilities } from '@vitrine/protocol'
+import type { MakeSandbox, ProcessSandbox, SandboxWish } from '../setting.ts'
+
+type Limit = Capabilities['limits'][number]
+
+const measures: Readonly<
+  Record<Limit, { readonly limits: SandboxWish['limits']; holds(sandbox: ProcessSandbox): Promise<boolean> }>
+> = {
+  memory: {
+    limits: { memoryBytes: 64 * 1024 * 1024 },
+    // `tail` keeps a line that does not end in memory; a fifth of it would fit.
+    async holds(sandbox) {
+      const { stdout } = await sandbox.exec('head -c 300000000 /dev/zero | tail -n 1 | wc -c')
+      return Number(stdout) < 300_000_000
+    },
+  },
+  cpu: {
+    limits: { cpus: 0.2 },
+    async holds(sandbox) {
+      const { stdout } = await sandbox.exec(
+        `s=$(date +%s%N); i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; e=$(date +%s%N); echo $(( (e - s) / 1000000 )); times`,
+      )
+      const [elapsed = '0', own = ''] = stdout.split('\n')
+      const [, minutes = '0', seconds = '0'] = /(\d+)m([\d.]+)s/.exec(own) ?? []
+      const used = (Number(minutes) * 60 + Number(seconds)) * 1_000
+      return used > 0 && used / Number(elapsed) < 0.6
+    },
+  },
+  pids: {
+    limits: { pids: 20 },
+    async holds(sandbox) {
+      const { stdout } = await sandbox.exec(
+        'i=0; while [ $i -lt 60 ]; do sleep 5 > /dev/null 2>&1 & i=$((i+1)); echo $i; done',
+      )
+      return stdout.trim().split('\n').length < 60
+    },
+  },
+}
+
+/** Which of the limits that are claimed bite when they are set. */
+export async function measureLimits(
+  make: MakeSandbox,
+  claimed: Capabilities['limits'],
+): Promise<Capabilities['limits']> {
+  const held: Limit[] = []
+  for (const limit of claimed) {
+    const { limits, holds } = measures[limit]
+    const under = await make({ limits: { ...limits } })
+    try {
+      if (await holds(under.sandbox)) held.push(limit)
+    } finally {
+      await under.close()
+    }
+  }
+  return held
+}

@@ -1,0 +1,55 @@
+import type { Capabilities } from '@vitrine/protocol'
+import type { MakeSandbox, SandboxUnderTest } from '../setting.ts'
+import { measureIsolation } from './isolation.ts'
+import { measureKillTree } from './kill-tree.ts'
+import { measureLimits } from './limits.ts'
+import { measureNetwork } from './network.ts'
+import { measurePause } from './pause.ts'
+
+/** What really happened. Rows that take a sandbox made for the purpose are absent where none can be made. */
+export type Measured = Partial<Capabilities>
+
+/**
+ * Measures what a sandbox can do, by doing it. Limits and networks are chosen when a sandbox is made: to measure
+ * them takes `make`.
+ *
+ * @example
+ * const measured = await measureCapabilities(under, makeSandbox)
+ * const rows = compareCapabilities(under.sandbox.capabilities, measured)
+ */
+export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
+  const { sandbox } = under
+  return {
+    isolation: await measureIsolation(sandbox),
+    killTree: await measureKillTree(under),
+    ...(make !== undefined && { network: await measureNetwork(make, sandbox.capabilities.network) }),
+    ...(make !== undefined && { limits: await measureLimits(make, sandbox.capabilities.limits) }),
+    terminals: await measureTerminals(under),
+    users: await measureUsers(under),
+    pause: await measurePause(sandbox),
+    // What has no method for it does not do it.
+    ...(!('files' in sandbox) && { watching: 'none' as const }),
+    ...(!('snapshots' in sandbox) && { snapshots: false }),
+  }
+}
+
+async function measureTerminals({ sandbox }: SandboxUnderTest): Promise<boolean> {
+  try {
+    const process = await sandbox.spawn('[ -t 0 ] && stty size', { tty: { cols: 81, rows: 27 } })
+    let text = ''
+    for await (const { data } of process.view()) text += Buffer.from(data).toString()
+    return text.includes('27 81')
+  } catch {
+    return false
+  }
+}
+
+async function measureUsers({ sandbox }: SandboxUnderTest): Promise<boolean> {
+  const own = (await sandbox.exec('id -u')).stdout
+  try {
+    const { stdout } = await sandbox.exec('id -u', { user: 'nobody', cwd: '/tmp' })
+    return /^\d+\n$/.test(stdout) && stdout !== own
+  } catch {
+    return false
+  }
+}

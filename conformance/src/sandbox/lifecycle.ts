@@ -1,0 +1,266 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { calling } from '../waiting/calling.ts'
+import { later } from '../waiting/later.ts'
+import { eventually, within } from '../waiting/within.ts'
+import { counting } from './commands.ts'
+import { allEvents, typesOf } from './events.ts'
+import { appears, newMark } from './marks.ts'
+import { type MakeSandbox, newSandbox, type ProcessSandbox } from './setting.ts'
+
+export function lifecycleCases(make: MakeSandbox): void {
+  describe('lifecycle', () => {
+    it('runs from the start, and says whether it does', async () => {
+      const { sandbox } = await newSandbox(make)
+      expect(await sandbox.lifecycle.running()).toBe(true)
+      await sandbox.lifecycle.start()
+      expect(await sandbox.lifecycle.running()).toBe(true)
+      await sandbox.lifecycle.shutdown()
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      await sandbox.lifecycle.shutdown()
+      await sandbox.lifecycle.start()
+      expect(await sandbox.lifecycle.running()).toBe(true)
+    })
+
+    it('ends every process with a shutdown, also those that left their session', async () => {
+      const under = await newSandbox(make)
+      const { sandbox, count } = under
+      const mark = newMark()
+      const ways = [
+        'setsid sh -c LOOP &',
+        'nohup sh -c LOOP > /dev/null 2>&1 &',
+        '(setsid sh -c LOOP &) &',
+        'env -i /bin/setsid /bin/sh -c LOOP > /dev/null 2>&1 < /dev/null &',
+        'trap "" TERM HUP INT; sh -c LOOP &',
+      ]
+      for (const [index, way] of ways.entries())
+        await sandbox.exec(
+          `L="while echo x >> ${sandbox.root}/beat${index}; do sleep 0.02; : ${mark}; done"; ${way.replace('LOOP', '"$L"')}`,
+        )
+      await sandbox.exec('while [ $(ls | grep -c beat) -lt 5 ]; do sleep 0.02; done', { timeoutMs: 10_000 })
+      await sandbox.lifecycle.shutdown()
+      if (count !== undefined) await eventually('nothing left', async () => (await count(mark)) === 0, 3_000)
+      await sandbox.lifecycle.start()
+      const before = (await sandbox.exec('wc -l beat*')).stdout
+      await sleep(200)
+      expect((await sandbox.exec('wc -l beat*')).stdout).toBe(before)
+    })
+
+    it('tells whoever waits that a shutdown ended it', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      const mark = newMark()
+      const exec = later(sandbox.exec(['sleep', mark]))
+      const spawned = await sandbox.spawn(['sleep', mark])
+      await eventually('both to run', async () => (await sandbox.processes.list()).length === 2)
+      await sandbox.lifecycle.shutdown()
+      expect((await within('the exec', exec)).outcome).toMatch(/cancelled|interrupted/)
+      expect((await within('the exit', spawned.exit)).outcome).toMatch(/cancelled|interrupted/)
+      const types = typesOf(await allEvents(under.journal))
+      expect(types.lastIndexOf('process.exited')).toBeLessThan(types.lastIndexOf('sandbox.stopped'))
+    })
+
+    it('lets nothing survive a shutdown that was being started when it came', async () => {
+      const { sandbox, count } = await newSandbox(make)
+      const mark = newMark()
+      for (let round = 0; round < 5; round += 1) {
+        const starting = Array.from({ length: 10 }, () => later(sandbox.spawn(`sleep ${mark}; :`)))
+        if (round > 0) await sleep(round * 3)
+        await sandbox.lifecycle.shutdown()
+        for (const started of await Promise.allSettled(starting)) {
+          if (started.status === 'rejected')
+            expect(started.reason).toMatchObject({ code: expect.any(String) })
+          else expect((await within('its end', started.value.exit)).outcome).toMatch(/cancelled|interrupted/)
+        }
+        if (count !== undefined)
+          await eventually('nothing left', async () => (await count(mark)) === 0, 3_000)
+        await sandbox.lifecycle.start()
+      }
+      expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+    })
+
+    it('starts again with the same workspace', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('mkdir -p a/b && echo kept > a/b/file')
+      await sandbox.lifecycle.shutdown()
+      await expect(calling(() => sandbox.exec('true'))).rejects.toMatchObject({ code: 'sandbox_not_running' })
+      await expect(calling(() => sandbox.spawn('true'))).rejects.toMatchObject({
+        code: 'sandbox_not_running',
+      })
+      await sandbox.lifecycle.start()
+      expect((await sandbox.exec('cat a/b/file')).stdout).toBe('kept\n')
+      expect((await sandbox.exec('echo more >> a/b/file && wc -l < a/b/file')).stdout.trim()).toBe('2')
+    })
+
+    it('goes through many starts and shutdowns, also when they are asked for at once', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const _round of [1, 2, 3]) {
+        await Promise.all([
+          sandbox.lifecycle.shutdown(),
+          sandbox.lifecycle.start(),
+          sandbox.lifecycle.shutdown(),
+          sandbox.lifecycle.start(),
+        ])
+        expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+      }
+    })
+
+    it('pauses what runs and lets it go on', async ({ skip }) => {
+      const { sandbox, journal } = await newSandbox(make)
+      if (sandbox.capabilities.pause === 'none') skip()
+      const process = await sandbox.spawn(`echo from; ${counting(`${sandbox.root}/count`)}`)
+      await sandbox.exec('while [ ! -s count ]; do sleep 0.02; done')
+      await sandbox.lifecycle.pause()
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      await sandbox.lifecycle.pause()
+      await sandbox.lifecycle.resume()
+      expect(await sandbox.lifecycle.running()).toBe(true)
+      await sandbox.lifecycle.resume()
+      const before = await lines(sandbox)
+      await eventually('it to count on', async () => (await lines(sandbox)) > before)
+      expect(await process.kill()).toMatchObject({ outcome: 'cancelled' })
+      const types = typesOf(await allEvents(journal)).filter((type) => /sandbox\.(paused|resumed)/.test(type))
+      expect(types).toEqual(['sandbox.paused', 'sandbox.resumed'])
+    })
+
+    it('stands still while it is paused', async ({ skip }) => {
+      const { sandbox } = await newSandbox(make)
+      if (sandbox.capabilities.pause === 'none') skip()
+      // What forks at once must not be overlooked either.
+      for (const file of ['a', 'b', 'c', 'd', 'e'])
+        await sandbox.exec(`(while date +%s%N >> $PWD/${file}; do sleep 0.02; done) > /dev/null 2>&1 &`)
+      await sandbox.exec('while [ $(ls | wc -l) -lt 5 ]; do sleep 0.02; done', { timeoutMs: 10_000 })
+      await sandbox.lifecycle.pause()
+      await sleep(800)
+      await sandbox.lifecycle.resume()
+      await sleep(100)
+      for (const file of ['a', 'b', 'c', 'd', 'e']) {
+        const { stdout } = await sandbox.exec(['tail', '-n', '60', file])
+        const times = stdout
+          .trim()
+          .split('\n')
+          .map((line) => Number(line) / 1e6)
+        const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time))
+        expect({ file, longest: Math.max(...pauses) > 700 }).toEqual({ file, longest: true })
+      }
+    })
+
+    it('runs nothing while it is paused', async ({ skip }) => {
+      const { sandbox } = await newSandbox(make)
+      if (sandbox.capabilities.pause === 'none') skip()
+      await sandbox.lifecycle.pause()
+      const paused = { code: 'sandbox_paused', retryable: false }
+      await expect(calling(() => sandbox.exec('touch ran'))).rejects.toMatchObject(paused)
+      await expect(calling(() => sandbox.spawn('touch ran'))).rejects.toMatchObject(paused)
+      await sandbox.lifecycle.resume()
+      expect((await sandbox.exec('ls -A')).stdout).toBe('')
+    })
+
+    it('can kill, and can be shut down, while it is paused', async ({ skip }) => {
+      const under = await newSandbox(make)
+      const { sandbox, count } = under
+      if (sandbox.capabilities.pause === 'none') skip()
+      const mark = newMark()
+      const [one, other] = [
+        await sandbox.spawn(`sleep ${mark} & wait`),
+        await sandbox.spawn(`sleep ${mark} & wait`),
+      ]
+      await appears(under, mark, 4)
+      await sandbox.lifecycle.pause()
+      expect(await within('the kill', one.kill())).toMatchObject({ outcome: 'cancelled' })
+      await within('the shutdown', sandbox.lifecycle.shutdown())
+      expect(await within('the exit', other.exit)).toMatchObject({ outcome: 'cancelled' })
+      if (count !== undefined) await eventually('nothing left', async () => (await count(mark)) === 0, 3_000)
+      await sandbox.lifecycle.start()
+      expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+    })
+
+    it('is gone for good when it is destroyed, but its journal is not', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const process = await sandbox.spawn(['sleep', '1000'])
+      await sandbox.lifecycle.destroy()
+      expect((await process.exit).outcome).toMatch(/cancelled|interrupted/)
+      const gone = { code: 'sandbox_destroyed', retryable: false }
+      await expect(calling(() => sandbox.exec('true'))).rejects.toMatchObject(gone)
+      await expect(calling(() => sandbox.spawn('true'))).rejects.toMatchObject(gone)
+      await expect(calling(() => sandbox.ports.list())).rejects.toMatchObject(gone)
+      await expect(calling(() => sandbox.lifecycle.start())).rejects.toMatchObject(gone)
+      await expect(calling(() => sandbox.lifecycle.resume())).rejects.toMatchObject(gone)
+      await sandbox.lifecycle.destroy()
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      const types = typesOf(await allEvents(journal))
+      expect(types.filter((type) => type === 'sandbox.destroyed')).toHaveLength(1)
+    })
+  })
+
+  describe('before it stops', () => {
+    it('runs what was registered, once, in order, while the sandbox still works', async () => {
+      const { sandbox } = await newSandbox(make)
+      const ran: string[] = []
+      sandbox.lifecycle.onBeforeStop(async () => {
+        ran.push((await sandbox.exec('echo first')).stdout.trim())
+      })
+      sandbox.lifecycle.onBeforeStop(() => void ran.push('second'))
+      await sandbox.lifecycle.stop()
+      expect(ran).toEqual(['first', 'second'])
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      await sandbox.lifecycle.start()
+      await sandbox.lifecycle.stop()
+      expect(ran).toEqual(['first', 'second'])
+    })
+
+    it('runs all of them again once another is registered', async () => {
+      const { sandbox } = await newSandbox(make)
+      const ran: string[] = []
+      sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
+      await sandbox.lifecycle.stop()
+      await sandbox.lifecycle.start()
+      sandbox.lifecycle.onBeforeStop(() => void ran.push('b'))
+      await sandbox.lifecycle.stop()
+      expect(ran).toEqual(['a', 'a', 'b'])
+    })
+
+    it('runs them all when one fails, stops all the same, raises the first error, and persists nothing', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const ran: string[] = []
+      sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
+      sandbox.lifecycle.onBeforeStop(async () => {
+        ran.push('b')
+        throw new Error('the first error')
+      })
+      sandbox.lifecycle.onBeforeStop(() => {
+        ran.push('c')
+        throw new Error('another error')
+      })
+      await expect(sandbox.lifecycle.stop()).rejects.toThrow('the first error')
+      expect(ran).toEqual(['a', 'b', 'c'])
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      const stopped = async () =>
+        (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped').map(({ data }) => data)
+      expect(await stopped()).toMatchObject([{ persistenceBlocked: true }])
+      await sandbox.lifecycle.start()
+      await sandbox.lifecycle.stop()
+      expect(await stopped()).toMatchObject([{ persistenceBlocked: true }, { persistenceBlocked: true }])
+    })
+
+    it('marks nothing where nothing failed', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      sandbox.lifecycle.onBeforeStop(() => undefined)
+      await sandbox.lifecycle.stop()
+      const [stopped] = (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped')
+      expect(stopped?.data.persistenceBlocked).toBeUndefined()
+    })
+
+    it('does not run for a shutdown', async () => {
+      const { sandbox } = await newSandbox(make)
+      const ran: string[] = []
+      sandbox.lifecycle.onBeforeStop(() => void ran.push('hook'))
+      await sandbox.lifecycle.shutdown()
+      expect(ran).toEqual([])
+    })
+  })
+}
+
+async function lines(sandbox: ProcessSandbox): Promise<number> {
+  return Number((await sandbox.exec('wc -l < count')).stdout)
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { request, server } from './commands.ts'
+import { freePort } from './free-port.ts'
+import { living, newMark } from './marks.ts'
+import { type MakeSandbox, newSandbox } from './setting.ts'
+
+export function machineCases(make: MakeSandbox): void {
+  describe('a sandbox is a machine', () => {
+    it('where one command reaches the server that another started', async () => {
+      const { sandbox } = await newSandbox(make)
+      const [spawned, left] = [await freePort(), await freePort()]
+      await sandbox.spawn(server(spawned, 'spawned'))
+      expect(await sandbox.exec(request(spawned))).toMatchObject({ outcome: 'ok', stdout: 'spawned' })
+      await sandbox.exec(`(${server(left, 'left behind')}) > /dev/null 2>&1 &`)
+      expect(await sandbox.exec(request(left))).toMatchObject({ outcome: 'ok', stdout: 'left behind' })
+    })
+
+    it('with one /tmp', async () => {
+      const { sandbox } = await newSandbox(make)
+      const file = `/tmp/vitrine-kit-${newMark()}`
+      await sandbox.exec(`echo shared > ${file}`)
+      expect((await sandbox.exec(`cat ${file}; rm ${file}`)).stdout).toBe('shared\n')
+    })
+
+    it('with one process table', async () => {
+      const { sandbox, ...under } = await newSandbox(make)
+      const mark = newMark()
+      await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
+      expect((await sandbox.exec(['ps', '-eo', 'args'])).stdout).toContain(`sleep ${mark}`)
+      await sandbox.exec(`pkill -f '^sleep ${mark}'`)
+      expect(await living({ sandbox, ...under }, mark)).toBe(0)
+    })
+
+    it('with a HOME that is its own, can be written to, and outlives a shutdown', async () => {
+      const { sandbox } = await newSandbox(make)
+      const other = await newSandbox(make)
+      const home = async (one: typeof sandbox) => (await one.exec('cd && pwd -P')).stdout.trimEnd()
+      expect(
+        (await sandbox.exec('mkdir -p ~/.config && echo kept > ~/.config/file && stat -c %a ~')).stdout,
+      ).toBe('700\n')
+      expect((await other.sandbox.exec('ls -A ~')).stdout).toBe('')
+      expect((await sandbox.exec('[ "$HOME" != "$PWD" ] && echo apart')).stdout).toBe('apart\n')
+      expect(await home(sandbox)).not.toBe(process.env.HOME)
+      await sandbox.lifecycle.shutdown()
+      await sandbox.lifecycle.start()
+      expect((await sandbox.exec('cat ~/.config/file')).stdout).toBe('kept\n')
+    })
+
+    it('whose workspace is where `root` says', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(`echo here > ${sandbox.root}/file`)
+      expect((await sandbox.exec('cat file')).stdout).toBe('here\n')
+    })
+  })
+}

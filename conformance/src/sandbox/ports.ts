@@ -1,0 +1,139 @@
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { calling } from '../waiting/calling.ts'
+import { later } from '../waiting/later.ts'
+import { eventually } from '../waiting/within.ts'
+import { request, server } from './commands.ts'
+import { allEvents, operationsOf } from './events.ts'
+import { freePort } from './free-port.ts'
+import { type MakeSandbox, newSandbox } from './setting.ts'
+
+export function portCases(make: MakeSandbox): void {
+  describe('ports', () => {
+    it('are listed with the process that holds them, for as long as it does', async () => {
+      const { sandbox } = await newSandbox(make)
+      const port = await freePort()
+      expect((await sandbox.ports.list()).map((one) => one.port)).not.toContain(port)
+      const process = await sandbox.spawn(`(${server(port, 'mine')}); :`)
+      await sandbox.ports.waitFor(port)
+      expect(await sandbox.ports.list()).toContainEqual({ port, address: '127.0.0.1', process: process.id })
+      await process.kill()
+      await eventually('the port to be free', async () =>
+        (await sandbox.ports.list()).every((one) => one.port !== port),
+      )
+    })
+
+    it('lead to the server inside', async () => {
+      const { sandbox } = await newSandbox(make)
+      const port = await freePort()
+      await sandbox.spawn(server(port, 'hello from inside'))
+      const waited = await sandbox.ports.waitFor(port)
+      const resolved = await sandbox.ports.resolve(port)
+      expect(resolved).toEqual(waited)
+      expect(resolved.url).toBe(`http://${resolved.host}:${resolved.port}`)
+      for (const _round of [1, 2, 3])
+        expect(await (await fetch(resolved.url)).text()).toBe('hello from inside')
+      const many = await Promise.all(
+        Array.from({ length: 30 }, async () => (await fetch(resolved.url)).text()),
+      )
+      expect(new Set(many)).toEqual(new Set(['hello from inside']))
+    })
+
+    it('lead to a server that listens on IPv6 alone', async ({ skip }) => {
+      const { sandbox } = await newSandbox(make)
+      if (!(await sandbox.exec('cat /proc/net/if_inet6')).stdout.includes('00000000000000000000000000000001'))
+        skip()
+      const port = await freePort()
+      await sandbox.spawn(server(port, 'hello from six', '::1'))
+      const { url } = await sandbox.ports.waitFor(port)
+      expect(await (await fetch(url)).text()).toBe('hello from six')
+    })
+
+    it('of a process that an earlier command left behind are found too', async () => {
+      const { sandbox } = await newSandbox(make)
+      // Many times, since what forks at once is easily overlooked.
+      for (const _round of [1, 2, 3]) {
+        const port = await freePort()
+        await sandbox.exec(`(${server(port, 'left')}) > /dev/null 2>&1 &`)
+        await sandbox.exec(request(port))
+        expect((await sandbox.ports.list()).map((one) => one.port)).toContain(port)
+      }
+    })
+
+    it('are waited for', async () => {
+      const { sandbox } = await newSandbox(make)
+      const port = await freePort()
+      const waiting = later(sandbox.ports.waitFor(port, { timeoutMs: 20_000 }))
+      await sandbox.spawn(`while [ ! -e go ]; do sleep 0.02; done; ${server(port, 'opened later')}`)
+      await sandbox.exec('touch go')
+      expect(await (await fetch((await waiting).url)).text()).toBe('opened later')
+    })
+
+    it('are waited for up to the time limit, or until the caller has enough', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const port = await freePort()
+      await expect(sandbox.ports.waitFor(port, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' })
+      const caller = new AbortController()
+      const waiting = later(sandbox.ports.waitFor(port, { signal: caller.signal }))
+      await sleep(50)
+      caller.abort()
+      await expect(waiting).rejects.toThrow()
+      await expect(sandbox.ports.waitFor(port, { signal: AbortSignal.abort() })).rejects.toThrow()
+      const waits = operationsOf(await allEvents(journal), 'port_wait')
+      expect(waits.map((events) => events.at(-1)?.data.outcome)).toEqual([
+        'timeout',
+        'cancelled',
+        'cancelled',
+      ])
+    })
+
+    it('that nobody listens on are unavailable, for now', async () => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.ports.resolve(await freePort())).rejects.toMatchObject({
+        code: 'port_unavailable',
+        retryable: true,
+      })
+    })
+
+    it('that are none are refused', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const port of [0, -1, 65_536, 1.5, Number.NaN]) {
+        await expect(calling(() => sandbox.ports.resolve(port))).rejects.toMatchObject({
+          code: 'argument_invalid',
+        })
+        await expect(calling(() => sandbox.ports.waitFor(port))).rejects.toMatchObject({
+          code: 'argument_invalid',
+        })
+      }
+    })
+
+    it("are the sandbox's own: a server of the host's is not among them", async () => {
+      const { sandbox } = await newSandbox(make)
+      const port = await freePort()
+      const outside = createServer((_, answer) => answer.end('host'))
+      await new Promise<void>((resolve) => outside.listen(port, '127.0.0.1', resolve))
+      onTestFinished(() => void outside.close())
+      expect((await sandbox.ports.list()).map((one) => one.port)).not.toContain(port)
+      await expect(sandbox.ports.resolve(port)).rejects.toMatchObject({ code: 'port_unavailable' })
+    })
+
+    it('are closed with the sandbox', async () => {
+      const { sandbox } = await newSandbox(make)
+      const port = await freePort()
+      await sandbox.spawn(server(port, 'x'))
+      const { url } = await sandbox.ports.waitFor(port)
+      await sandbox.lifecycle.shutdown()
+      await eventually(
+        'no answer',
+        () =>
+          fetch(url).then(
+            () => false,
+            () => true,
+          ),
+        3_000,
+      )
+      await expect(sandbox.ports.list()).rejects.toMatchObject({ code: 'sandbox_not_running' })
+    })
+  })
+}

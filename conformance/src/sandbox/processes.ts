@@ -1,0 +1,262 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { numbers } from '../events/coverage.ts'
+import { calling } from '../waiting/calling.ts'
+import { later } from '../waiting/later.ts'
+import { eventually, within } from '../waiting/within.ts'
+import { allEvents, exitsOf } from './events.ts'
+import { appears, isGone, newMark } from './marks.ts'
+import { watch } from './screen.ts'
+import { type MakeSandbox, newSandbox } from './setting.ts'
+
+export function processCases(make: MakeSandbox): void {
+  describe('processes', () => {
+    it('are listed with what they are and whose', async () => {
+      const { sandbox } = await newSandbox(make)
+      const mine = await sandbox.spawn(['sleep', '1000'], { owner: 'kit' })
+      const done = await sandbox.spawn('exit 7')
+      await done.exit
+      expect(await sandbox.processes.list()).toMatchObject([
+        { id: mine.id, argv: ['sleep', '1000'], owner: 'kit', tty: false, state: 'running', restarts: 0 },
+        {
+          id: done.id,
+          argv: ['sh', '-c', 'exit 7'],
+          state: 'exited',
+          exit: { outcome: 'failed', exitCode: 7 },
+        },
+      ])
+      const info = await sandbox.processes.get(mine.id)
+      expect(info.pid).toBe(mine.pid)
+      expect(Date.parse(info.startedAt)).toBeGreaterThan(Date.now() - 60_000)
+      expect(info.exit).toBeUndefined()
+    })
+
+    it('show an exec while it runs, and forget it afterwards', async () => {
+      const { sandbox } = await newSandbox(make)
+      const running = sandbox.exec('while [ ! -e go ]; do sleep 0.02; done')
+      await eventually('the exec in the list', async () => (await sandbox.processes.list()).length === 1)
+      await sandbox.exec('touch go')
+      await running
+      await eventually('an empty list', async () => (await sandbox.processes.list()).length === 0)
+    })
+
+    it.each(['get', 'attach', 'remove', 'kill', 'stop'] as const)(
+      'refuse to %s what they do not know',
+      async (method) => {
+        const { sandbox } = await newSandbox(make)
+        await expect(calling<unknown>(() => sandbox.processes[method]('proc_none'))).rejects.toMatchObject({
+          code: 'not_found',
+        })
+      },
+    )
+
+    it('are not there when they could not be started', async () => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.spawn(['no-such-program'])).rejects.toMatchObject({ code: 'command_not_found' })
+      expect(await sandbox.processes.list()).toEqual([])
+    })
+
+    it('take input until it ends', async () => {
+      const { sandbox } = await newSandbox(make)
+      const process = await sandbox.spawn('cat; echo done')
+      const screen = watch(process)
+      await process.input('one é\n')
+      await screen.shows('one é\n')
+      await sandbox.processes.input(process.id, new TextEncoder().encode('two\n'))
+      await screen.shows('two\n')
+      await process.end()
+      expect(await process.exit).toMatchObject({ outcome: 'ok', exitCode: 0 })
+      await screen.ended
+      expect(screen.text).toBe('one é\ntwo\ndone\n')
+    })
+
+    it('refuse input that has ended, and of a process that has', async () => {
+      const { sandbox } = await newSandbox(make)
+      const process = await sandbox.spawn('cat; sleep 1000')
+      await process.end()
+      await expect(process.input('late')).rejects.toMatchObject({ code: 'input_closed', retryable: false })
+      await process.kill()
+      await expect(process.input('late')).rejects.toMatchObject({ code: 'process_exited', retryable: false })
+    })
+
+    it('answer an input that nobody read when its process ends', async () => {
+      const { sandbox } = await newSandbox(make)
+      const process = await sandbox.spawn(['sleep', '1000'])
+      const input = later(process.input('x'.repeat(1_000_000)))
+      await sleep(50)
+      await process.kill()
+      await expect(within('an answer', input)).rejects.toMatchObject({
+        code: expect.stringMatching(/input_closed|process_exited/),
+      })
+    })
+
+    it('refuse an input over its limit, and go on', async () => {
+      const { sandbox, journal } = await newSandbox(make, { limits: { inputBytes: 1_000 } })
+      const process = await sandbox.spawn('cat')
+      await expect(process.input('x'.repeat(1_001))).rejects.toMatchObject({ code: 'input_too_large' })
+      await process.input(`${'y'.repeat(999)}\n`)
+      await process.end()
+      await process.exit
+      const [chunk] = await sandbox.processes.logs(process.id)
+      expect(chunk?.data.length).toBe(1_000)
+      expect(await allEvents(journal, { types: ['limit.reached'] })).toMatchObject([{ data: { max: 1_000 } }])
+    })
+
+    it('get a signal, the program alone', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const process = await under.sandbox.spawn(
+        `trap 'echo got it' USR1; echo ready; sleep ${mark} & while :; do wait; done`,
+      )
+      const screen = watch(process)
+      await screen.shows('ready')
+      await appears(under, mark, 2)
+      await process.signal('SIGUSR1')
+      await screen.shows('got it')
+      await under.sandbox.processes.signal(process.id, 'SIGUSR1')
+      await screen.shows('got it')
+      await expect(calling(() => process.signal('SIGNONE'))).rejects.toMatchObject({
+        code: 'argument_invalid',
+      })
+      await process.kill()
+      await expect(calling(() => process.signal('SIGUSR1'))).rejects.toMatchObject({ code: 'process_exited' })
+      await isGone(under, mark)
+    })
+
+    it('that end by a signal say which, however it came', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const name of ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP'] as const) {
+        const process = await sandbox.spawn(['sleep', '1000'])
+        await process.signal(name)
+        expect(await process.exit).toEqual({ outcome: 'failed', exitCode: null, signal: name })
+      }
+    })
+
+    it('stop politely: who ends in time ends in its own way, and leaves nothing behind', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const process = await under.sandbox.spawn(
+        `setsid sh -c 'trap "" TERM; sleep ${mark}; sleep ${mark}' & trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done`,
+      )
+      const screen = watch(process)
+      await screen.shows('ready')
+      await appears(under, `sleep ${mark}`, 3)
+      expect(await process.stop({ graceMs: 10_000 })).toEqual({ outcome: 'ok', exitCode: 0, signal: null })
+      await screen.ended
+      expect(screen.text).toContain('bye')
+      await isGone(under, mark)
+    })
+
+    it('stop for certain: who does not listen is killed with all it started', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const process = await under.sandbox.spawn(
+        `trap '' TERM; echo ready; setsid sh -c 'trap "" TERM; sleep ${mark}; :' & sleep ${mark}; sleep ${mark}`,
+      )
+      await watch(process).shows('ready')
+      await appears(under, mark, 3)
+      expect(await process.stop({ graceMs: 200 })).toMatchObject({ outcome: 'cancelled', signal: 'SIGKILL' })
+      await isGone(under, mark)
+    })
+
+    it('are killed with all they started', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const process = await under.sandbox.spawn(
+        `setsid sleep ${mark} & nohup sleep ${mark} >/dev/null 2>&1 & (sleep ${mark} &) ; wait; sleep ${mark}`,
+      )
+      await appears(under, mark, 4)
+      expect(await under.sandbox.processes.kill(process.id)).toEqual({
+        outcome: 'cancelled',
+        exitCode: null,
+        signal: 'SIGKILL',
+      })
+      await isGone(under, mark)
+      expect(await process.kill()).toEqual(await process.exit)
+      expect(await process.stop()).toEqual(await process.exit)
+    })
+
+    it('end by their time limit and by their signal', async () => {
+      const under = await newSandbox(make)
+      const mark = newMark()
+      const caller = new AbortController()
+      const late = await under.sandbox.spawn(`sleep ${mark} & wait`, { timeoutMs: 300 })
+      const called = await under.sandbox.spawn(`sleep ${mark} & wait`, { signal: caller.signal })
+      expect(await late.exit).toMatchObject({ outcome: 'timeout', exitCode: null })
+      caller.abort()
+      expect(await called.exit).toMatchObject({ outcome: 'cancelled', exitCode: null })
+      await isGone(under, mark)
+      await expect(under.sandbox.spawn('touch ran', { signal: AbortSignal.abort() })).rejects.toThrow()
+      expect((await under.sandbox.exec('ls -A')).stdout).toBe('')
+    })
+
+    it('cannot be removed while they run, and are forgotten when they are', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const process = await sandbox.spawn(['sleep', '1000'])
+      await expect(calling(() => sandbox.processes.remove(process.id))).rejects.toMatchObject({
+        code: 'process_running',
+      })
+      await process.kill()
+      await sandbox.processes.remove(process.id)
+      expect(await sandbox.processes.list()).toEqual([])
+      expect(exitsOf(await allEvents(journal), process.id)).toHaveLength(1)
+    })
+
+    it('are remembered up to their limit, the newest ones', async () => {
+      const { sandbox } = await newSandbox(make, { limits: { remembered: 3 } })
+      const ids: string[] = []
+      for (const one of numbers(1, 6)) {
+        const process = await sandbox.spawn(`exit ${one}`)
+        ids.push(process.id)
+        await process.exit
+      }
+      expect((await sandbox.processes.list()).map(({ id }) => id)).toEqual(ids.slice(-3))
+    })
+
+    it('are refused above their limit, and the sandbox goes on', async () => {
+      const { sandbox, journal } = await newSandbox(make, { limits: { processes: 3 } })
+      const [first] = await Promise.all(numbers(1, 3).map(() => sandbox.spawn(['sleep', '1000'])))
+      await expect(sandbox.spawn(['sleep', '1000'])).rejects.toMatchObject({
+        code: 'process_limit',
+        retryable: true,
+      })
+      await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'process_limit' })
+      expect(await allEvents(journal, { types: ['limit.reached'] })).toMatchObject([
+        { data: { limit: 'processes', max: 3 } },
+        { data: { limit: 'processes', max: 3 } },
+      ])
+      await first?.kill()
+      expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+    })
+
+    it('do not exceed their limit when they are all asked for at once', async () => {
+      const { sandbox } = await newSandbox(make, { limits: { processes: 5 } })
+      const results = await Promise.allSettled(numbers(1, 20).map(() => sandbox.spawn(['sleep', '1000'])))
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+    })
+
+    it('can be taken up again by their id', async () => {
+      const { sandbox } = await newSandbox(make)
+      const process = await sandbox.spawn('echo before; cat; exit 6')
+      await watch(process).shows('before')
+      const again = await sandbox.processes.attach(process.id)
+      expect({ id: again.id, pid: again.pid }).toEqual({ id: process.id, pid: process.pid })
+      const screen = watch(again)
+      await screen.shows('before')
+      await again.input('through the other handle\n')
+      await screen.shows('through the other handle')
+      await again.end()
+      expect(await again.exit).toMatchObject({ exitCode: 6 })
+      expect(await (await sandbox.processes.attach(process.id)).exit).toMatchObject({ exitCode: 6 })
+    })
+
+    it('tell their end only when the journal has it', async () => {
+      const { sandbox, journal } = await newSandbox(make, { commitMs: 30 })
+      for (const command of ['exit 0', 'echo out; exit 3', 'kill -9 $$']) {
+        const process = await sandbox.spawn(command)
+        const exit = await process.exit
+        expect(exitsOf(await allEvents(journal), process.id)).toMatchObject([{ data: { ...exit } }])
+      }
+    })
+  })
+}

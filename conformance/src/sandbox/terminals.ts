@@ -1,0 +1,215 @@
+import type { Process } from '@vitrine/protocol'
+import { describe, expect, it, type TestContext } from 'vitest'
+import { calling } from '../waiting/calling.ts'
+import { eventually, within } from '../waiting/within.ts'
+import { allEvents, processEvents, recorded } from './events.ts'
+import { appears, isGone, living, newMark } from './marks.ts'
+import { type Screen, watch } from './screen.ts'
+import { type MakeSandbox, newSandbox, type SandboxUnderTest } from './setting.ts'
+
+const shell = ['bash', '--norc', '--noprofile', '-i']
+const size = { cols: 100, rows: 30 }
+
+export function terminalCases(make: MakeSandbox): void {
+  /** A shell that a person could type into. */
+  const openShell = async ({ skip }: TestContext) => {
+    const under = await withTerminals(make, skip)
+    const process = await under.sandbox.spawn(shell, { tty: size, env: { PS1: '> ' } })
+    const screen = watch(process)
+    await screen.shows('> ')
+    return { under, process, screen }
+  }
+
+  describe('terminals', () => {
+    it('are terminals of the size that was asked for, with a type', async ({ skip }) => {
+      const { sandbox } = await withTerminals(make, skip)
+      const process = await sandbox.spawn(
+        'tty; stty size; echo $TERM; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all three',
+        { tty: size },
+      )
+      const screen = watch(process)
+      expect(await process.exit).toMatchObject({ outcome: 'ok' })
+      await screen.ended
+      expect(screen.text).toMatch(/\/dev\/pts\/\d+\r\n30 100\r\nxterm-256color\r\nall three\r\n/)
+      expect(await sandbox.processes.get(process.id)).toMatchObject({ tty: true })
+    })
+
+    it('tell the program when their size changes', async ({ skip }) => {
+      const { sandbox } = await withTerminals(make, skip)
+      const process = await sandbox.spawn(
+        `trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done`,
+        { tty: size },
+      )
+      const screen = watch(process)
+      await screen.shows('ready')
+      await process.resize(77, 11)
+      await screen.shows('11 77')
+      await sandbox.processes.resize(process.id, 200, 50)
+      await screen.shows('50 200')
+      for (const [cols, rows] of [
+        [0, 24],
+        [80, 0],
+        [1.5, 24],
+        [100_000, 24],
+      ] as const)
+        await expect(calling(() => process.resize(cols, rows))).rejects.toMatchObject({
+          code: 'argument_invalid',
+        })
+    })
+
+    it('refuse a size that is none', async ({ skip }) => {
+      const { sandbox } = await withTerminals(make, skip)
+      await expect(sandbox.spawn('true', { tty: { cols: 0, rows: 0 } })).rejects.toMatchObject({
+        code: 'argument_invalid',
+      })
+    })
+
+    it('turn ^C into an interrupt of the foreground job alone', async (test) => {
+      const { under, process, screen } = await openShell(test)
+      const [back, front] = [newMark(), newMark()]
+      await type(process, `sleep ${back} &`)
+      await appears(under, back, 1)
+      await type(process, `sleep ${front}`)
+      await appears(under, front, 1)
+      await process.input('\x03')
+      await isGone(under, front)
+      expect(await living(under, back)).toBe(1)
+      await type(process, 'echo status=$?')
+      await screen.shows('status=130')
+      await type(process, 'exit 4')
+      expect(await process.exit).toMatchObject({ exitCode: 4 })
+    })
+
+    it('have job control: ^Z, jobs, bg and fg', async (test) => {
+      const { under, process, screen } = await openShell(test)
+      const mark = newMark()
+      await type(process, `sleep ${mark}`)
+      await appears(under, mark, 1)
+      await process.input('\x1a')
+      await screen.shows(/Stopped/)
+      await type(process, 'bg')
+      await screen.shows('&')
+      await type(process, 'jobs')
+      await screen.shows(/Running.*\r\n/)
+      await type(process, 'fg')
+      await screen.shows(/fg\r\n.*sleep .*\r\n/s)
+      // The shell says what it brings to the front before it has done so.
+      await eventually('the job to be interrupted', async () => {
+        await process.input('\x03')
+        return (await living(under, mark)) === 0
+      })
+      await type(process, 'jobs; echo none-left')
+      await screen.shows('none-left\r\n')
+    })
+
+    it('end the input of a program with ^D', async ({ skip }) => {
+      const { sandbox } = await withTerminals(make, skip)
+      const process = await sandbox.spawn('cat; echo over', { tty: size })
+      const screen = watch(process)
+      await process.input('hello\r')
+      await screen.shows('hello\r\nhello\r\n')
+      await process.end()
+      await screen.shows('over')
+      expect(await process.exit).toMatchObject({ outcome: 'ok' })
+    })
+
+    it('show every viewer the same bytes, and the journal has them too', async (test) => {
+      const { under, process, screen } = await openShell(test)
+      const other = watch(process)
+      await type(process, 'printf "é€\\033[1mbold\\033[0m\\n"; seq 1 2000; exit')
+      await process.exit
+      await Promise.all([screen.ended, other.ended])
+      expect(screen.bytes.includes('é€\x1b[1mbold')).toBe(true)
+      expect(screen.bytes.equals(other.bytes)).toBe(true)
+      const events = await allEvents(under.journal)
+      expect(recorded(events, process.id, 'terminal').bytes.equals(screen.bytes)).toBe(true)
+      expect(processEvents(events, process.id).at(-1)?.type).toBe('process.exited')
+    })
+
+    it('show who comes late what was there, and then what comes', async (test) => {
+      const { process, screen } = await openShell(test)
+      await type(process, 'echo ear""ly')
+      await screen.shows('early')
+      const late = watch(process)
+      await late.shows('early')
+      await type(process, 'echo la""ter')
+      await late.shows('later')
+      await screen.shows('later')
+      expect(late.text.match(/early\r\n/g)).toHaveLength(1)
+      expect(late.text.match(/later\r\n/g)).toHaveLength(1)
+      await process.kill()
+      const afterwards = watch(process)
+      await within('the end of the view', afterwards.ended)
+      expect(afterwards.text).toContain('later')
+    })
+
+    it('live on when a viewer leaves, or stops reading', async (test) => {
+      const { process, screen } = await openShell(test)
+      const leaving = new AbortController()
+      const first = watch(process, leaving.signal)
+      const idle = process.view()
+      await idle.next()
+      await first.shows('> ')
+      leaving.abort()
+      await within('the end of the view', first.ended)
+      await type(process, 'seq 1 20000; echo still-$((1+1))')
+      await screen.shows('still-2')
+      await idle.return?.()
+      await type(process, 'echo and-$((1+2))')
+      await screen.shows('and-3')
+    })
+
+    it('that are dead say so, and that it is no use to try again', async (test) => {
+      const { sandbox } = (await openShell(test)).under
+      const process = await sandbox.spawn('exit 3', { tty: size })
+      await process.exit
+      const dead = { code: 'process_exited', retryable: false }
+      await expect(calling(() => process.input('x'))).rejects.toMatchObject(dead)
+      await expect(calling(() => process.resize(80, 24))).rejects.toMatchObject(dead)
+      await expect(calling(() => process.signal('SIGINT'))).rejects.toMatchObject(dead)
+      await expect(calling(() => sandbox.processes.input(process.id, 'x'))).rejects.toMatchObject(dead)
+      await expect(calling(() => process.end())).rejects.toMatchObject(dead)
+    })
+
+    it('are killed with everything that runs in them', async (test) => {
+      const { under, process } = await openShell(test)
+      const mark = newMark()
+      await type(process, `sleep ${mark} & nohup setsid sleep ${mark} > /dev/null 2>&1 & sleep ${mark}`)
+      await appears(under, mark, 3)
+      expect(await process.kill()).toMatchObject({ outcome: 'cancelled' })
+      await isGone(under, mark)
+    })
+
+    it('give all that was written before the end', async ({ skip }) => {
+      const { sandbox } = await withTerminals(make, skip)
+      const process = await sandbox.spawn('seq 1 50000; echo the end', { tty: size })
+      const screen = watch(process)
+      await process.exit
+      await screen.ended
+      expect(screen.text.split('\r\n')).toHaveLength(50_002)
+      expect(screen.text.endsWith('the end\r\n')).toBe(true)
+    })
+
+    it('take a long paste without losing any of it', async ({ skip }) => {
+      const { sandbox } = await withTerminals(make, skip)
+      const process = await sandbox.spawn('stty raw -echo; echo ready; head -c 300000 | cksum', { tty: size })
+      const screen: Screen = watch(process)
+      await screen.shows('ready')
+      const paste = 'the quick brown fox\n'.repeat(15_000)
+      await process.input(paste)
+      await process.exit
+      const wanted = (await sandbox.exec('cksum', { stdin: paste })).stdout.trim()
+      await screen.shows(wanted)
+    })
+  })
+}
+
+async function withTerminals(make: MakeSandbox, skip: () => never): Promise<SandboxUnderTest> {
+  const under = await newSandbox(make)
+  if (!under.sandbox.capabilities.terminals) skip()
+  return under
+}
+
+function type(process: Process, line: string): Promise<void> {
+  return process.input(`${line}\r`)
+}

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
+import { commandPolicy, createSandbox, type Isolation, local } from '@vitrine/sandbox'
+import { forwarding } from '../src/drivers/forward.ts'
+import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
+
+/** Sandboxes of this machine, each with a folder and a store of its own. */
+export function localSandboxes(isolation: Isolation, kind: 'memory' | 'sqlite'): MakeSandbox {
+  return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
+    const { limits, network, reach, policy, commitMs } = wish
+    // Not below /tmp: a sandbox has a /tmp of its own.
+    const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
+    const driver = kind === 'memory' ? memoryStore() : sqliteStore({ path: join(data, 'journal.db') })
+    const store = await openStore(commitMs === undefined ? driver : slow(driver, commitMs))
+    try {
+      const provider = local({
+        data,
+        isolation,
+        ...(limits && { limits }),
+        ...(network && { network }),
+        ...(reach && { reach }),
+      })
+      const sandbox = await createSandbox({
+        provider,
+        store,
+        ...(policy && { policy: commandPolicy(policy) }),
+      })
+      return {
+        sandbox,
+        journal: sandbox.journal,
+        count: async (text) => countProcesses(text),
+        async close() {
+          await sandbox.close()
+          await store.close()
+          await rm(data, { recursive: true, force: true })
+        },
+      }
+    } catch (error) {
+      await store.close()
+      await rm(data, { recursive: true, force: true })
+      throw error
+    }
+  }
+}
+
+/** A store whose every commit takes a while. */
+function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
+  return {
+    kind: driver.kind,
+    open: async (options) =>
+      forwarding(await driver.open(options), async (call, run) => {
+        if (call === 'commit') await sleep(milliseconds)
+        return run()
+      }),
+  }
+}
+
+/** The processes of this machine, those in other process tables included. */
+function countProcesses(text: string): number {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).includes(text)).length
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
+
+/** Another process with a sandbox that spawns these commands. */
+export async function anotherHost(isolation: Isolation, commands: readonly string[]): Promise<AnotherHost> {
+  const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
+  const program = fileURLToPath(new URL('sandbox-host.ts', import.meta.url))
+  // On its input, since its arguments would be counted.
+  const child = spawn(process.execPath, ['--conditions=source', program, isolation, data], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.end(JSON.stringify(commands))
+  await once(child.stdout, 'data')
+  return {
+    die: () => void child.kill('SIGKILL'),
+    count: async (text) => countProcesses(text),
+    async dispose() {
+      child.kill('SIGKILL')
+      await rm(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
+  }
+}

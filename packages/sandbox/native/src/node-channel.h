@@ -1,0 +1,12 @@
+#pragma once
+#include "fail.h"
+
+struct poll_entry {
+  int fd;
+  short events, happened;
+};
+
+/** Writes one line to the channel that Node opens for `stdio: 'ipc'`, with a descriptor unless `fd` is -1. */
+void send_line(int channel, const struct line *line, int fd);
+/** Node acknowledges every descriptor; nothing is to be learnt from it but that the host is gone. */
+void drain_channel(int channel);

@@ -1,0 +1,228 @@
+#include "command.h"
+#include "modes.h"
+#include "node-channel.h"
+
+// All commands of one sandbox, one after the other and side by side. The host asks on standard input; the answer to
+// each request are the command's pipes (as handles), then one line when it has started or failed to, and one when it
+// has ended. A process this small forks in a fraction of the time Node takes, and its children are born in its
+// control groups, where joining one costs milliseconds.
+
+#define PR_SET_PDEATHSIG 1
+#define AF_UNIX 1
+#define SOCK_STREAM 1
+#define SOCK_CLOEXEC 02000000
+#define F_SETFL 4
+#define O_NONBLOCK 04000
+#define CLONE_VFORK 0x00004000
+#define POLLIN 1
+#define MAX_REQUEST (1 << 22)
+#define MAX_WORDS 65536
+#define HAS_INPUT 1
+#define AS_ROOT 2
+
+struct request {
+  unsigned int size, id, flags;
+  int uid, gid;
+  unsigned int words, variables;
+  unsigned int capabilities_low, capabilities_high;
+};
+
+/** What a keeper and its command tell, in one write. */
+struct record {
+  unsigned int id;
+  enum { started, failed, ended } kind;
+  int value;
+  int command;
+  char text[240];
+};
+
+static struct sandbox sandbox = {-1, -1, -1, -1, -1, -1};
+static struct filter filters[2];
+static int keeps_privileges;
+static int channel;
+static int records[2];
+static char text[MAX_REQUEST];
+static char *words[MAX_WORDS];
+
+static void read_exactly(void *into, size_t size) {
+  char *at = into;
+  while (size > 0) {
+    long got = read_some(0, at, size);
+    if (got == -EINTR) continue;
+    if (got <= 0) leave(0);
+    at += got;
+    size -= (size_t)got;
+  }
+}
+
+static void tell(const struct record *record) { write_some(records[1], record, sizeof *record); }
+
+/** The words of a request: the working directory, the arguments, the variables; both lists end with NULL. */
+static int split_words(const struct request *request) {
+  size_t count = 1 + request->words + request->variables + 2, at = 0, word = 0;
+  if (count > MAX_WORDS || request->words == 0) return 0;
+  for (size_t i = 0; i < count; i++) {
+    if (i == 1 + request->words || i == count - 1) {
+      words[word++] = NULL;
+      continue;
+    }
+    if (at >= request->size) return 0;
+    words[word++] = text + at;
+    at += length(text + at) + 1;
+  }
+  return at == request->size;
+}
+
+static void __attribute__((noreturn)) run_command(const struct request *request, const int *streams) {
+  for (int fd = 0; fd < 3; fd++) must("streams", SYS(dup3, streams[fd], fd, 0, 0, 0), "dup");
+  struct command command = {
+      .argv = words + 1,
+      .environment = words + 2 + request->words,
+      .cwd = words[0],
+      .uid = request->uid,
+      .gid = request->gid,
+      .capabilities = (unsigned long)request->capabilities_high << 32 | request->capabilities_low,
+      .keeps_privileges = keeps_privileges,
+      .filter = &filters[request->flags & AS_ROOT ? 1 : 0],
+      .terminal = -1,
+  };
+  become_command(&command, sandbox.user);
+}
+
+static void __attribute__((noreturn)) keep(const struct request *request, const int *streams) {
+  int lines[2];
+  must("pipe", pipe_pair(lines), "report");
+  report_fd = lines[1];
+  close_fd(channel);
+  become_keeper(&sandbox);
+  // It comes back when the command is there, or has failed to be.
+  long command = SYS(clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+  if (command == 0) run_command(request, streams);
+  struct record record = {.id = request->id, .kind = started, .value = 0, .command = (int)command};
+  close_fd(lines[1]);
+  report_fd = -1;
+  long size = command < 0 ? 0 : read_some(lines[0], record.text, sizeof record.text - 1);
+  if (command < 0) {
+    static struct line line;
+    add(add_number(add(clear(&line), "fork "), (unsigned long)-command), " command");
+    memcpy(record.text, line.at, line.size + 1);
+    size = (long)line.size;
+  }
+  if (size > 0) {
+    record.kind = failed;
+    tell(&record);
+    leave(0);
+  }
+  tell(&record);
+  close_fd(lines[0]);
+  for (int fd = 0; fd < 3; fd++) {
+    close_fd(streams[fd]);
+    close_fd(fd);
+  }
+  for (;;) {
+    int status;
+    long gone = wait_for(-1, &status, 0);
+    if (gone == command) {
+      record.kind = ended;
+      record.value = status;
+      tell(&record);
+      leave(0);
+    }
+    if (gone < 0 && gone != -EINTR) leave(125);
+  }
+}
+
+static void refuse(unsigned int id, const char *step, long error) {
+  static struct line line;
+  add(add_number(add(clear(&line), "{\"id\":"), id), ",\"failed\":\"");
+  add(add_number(add(add(&line, step), " "), (unsigned long)error), " request\"}\n");
+  send_line(channel, &line, -1);
+}
+
+static void carry_out(void) {
+  struct request request;
+  read_exactly(&request, sizeof request);
+  if (request.size > MAX_REQUEST) leave(1);
+  read_exactly(text, request.size);
+  if (!split_words(&request)) {
+    refuse(request.id, "exec", 7);
+    return;
+  }
+  int streams[3], ends[3] = {-1, -1, -1};
+  for (int i = 0; i < 3; i++) {
+    int pair[2];
+    if (i == 0 && !(request.flags & HAS_INPUT)) {
+      streams[0] = (int)open_at(AT_FDCWD, "/dev/null", O_RDONLY, 0);
+      continue;
+    }
+    if (SYS(socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair, 0) < 0) leave(1);
+    SYS(fcntl, pair[0], F_SETFL, O_NONBLOCK, 0, 0);
+    ends[i] = pair[0];
+    streams[i] = pair[1];
+  }
+  for (int i = 0; i < 3; i++) {
+    static struct line line;
+    if (ends[i] < 0) continue;
+    add(clear(&line), "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"id\":");
+    add(add_number(add(add_number(&line, request.id), ",\"stream\":"), (unsigned long)i), "}}\n");
+    send_line(channel, &line, ends[i]);
+    close_fd(ends[i]);
+  }
+  long keeper = fork_now();
+  if (keeper == 0) keep(&request, streams);
+  for (int i = 0; i < 3; i++) close_fd(streams[i]);
+  if (keeper < 0) {
+    refuse(request.id, "fork", -keeper);
+    return;
+  }
+  static struct line line;
+  add(add_number(add(clear(&line), "{\"id\":"), request.id), ",\"keeper\":");
+  add(add_number(&line, (unsigned long)keeper), "}\n");
+  send_line(channel, &line, -1);
+}
+
+static void pass_on(void) {
+  struct record record;
+  if (read_some(records[0], &record, sizeof record) != sizeof record) return;
+  static struct line line;
+  add(add_number(add(clear(&line), "{\"id\":"), record.id), "");
+  if (record.kind == started) add_number(add(&line, ",\"started\":"), (unsigned long)record.command);
+  if (record.kind == ended) add_number(add(&line, ",\"ended\":"), (unsigned long)record.value);
+  if (record.kind == failed) {
+    for (char *at = record.text; *at; at++)
+      if (*at < ' ' || *at == '"' || *at == '\\' || *at > '~') *at = *at == '\n' ? 0 : '?';
+    add(add(add(&line, ",\"failed\":\""), record.text), "\"");
+  }
+  add(&line, "}\n");
+  send_line(channel, &line, -1);
+}
+
+// args: the channel's descriptor, the sandbox's namespaces, `seccomp=` and `seccomp-root=`, `privileges=keep`.
+void __attribute__((noreturn)) serve_mode(char **args) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  args = private_arguments(args);
+  channel = args[0] ? (int)number(args[0]) : -1;
+  if (channel < 0) fail("usage", EINVAL, "serve");
+  for (args++; *args; args++) {
+    const char *value;
+    if (take_namespace(&sandbox, *args)) continue;
+    if ((value = after(*args, "seccomp="))) read_filter(&filters[0], value);
+    else if ((value = after(*args, "seccomp-root="))) read_filter(&filters[1], value);
+    else if (same(*args, "privileges=keep")) keeps_privileges = 1;
+    else fail("usage", EINVAL, *args);
+  }
+  block_signals();
+  must("pipe", pipe_pair(records), "records");
+  open_way_in(&sandbox);
+  for (;;) {
+    struct poll_entry entries[3] = {{0, POLLIN, 0}, {channel, POLLIN, 0}, {records[0], POLLIN, 0}};
+    long limit[2] = {1, 0};
+    SYS(ppoll, entries, 3, limit, NULL, 0);
+    int status;
+    // Keepers end after their last word.
+    while (wait_for(-1, &status, 1) > 0) continue;
+    if (entries[2].happened) pass_on();
+    if (entries[1].happened) drain_channel(channel);
+    if (entries[0].happened) carry_out();
+  }
+}

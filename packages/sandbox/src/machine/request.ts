@@ -1,0 +1,31 @@
+import type { Launch } from './machine.ts'
+
+/** Who a command runs as, and what it may. */
+export interface Identity {
+  /** -1: whoever starts it. */
+  readonly uid: number
+  readonly gid: number
+  readonly root: boolean
+  readonly capabilities: bigint
+}
+
+const headBytes = 36
+const hasInput = 1
+const asRoot = 2
+
+/** A request to `vitrine-machine serve`: a head of nine words, then the texts, each with a NUL. */
+export function encodeRequest(id: number, launch: Launch, identity: Identity): Buffer {
+  const { argv, cwd, env, input } = launch
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const text = Buffer.from([cwd, ...argv, ...variables, ''].join('\0'))
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32LE(text.length, 0)
+  head.writeUInt32LE(id, 4)
+  head.writeUInt32LE((input ? hasInput : 0) | (identity.root ? asRoot : 0), 8)
+  head.writeInt32LE(identity.uid, 12)
+  head.writeInt32LE(identity.gid, 16)
+  head.writeUInt32LE(argv.length, 20)
+  head.writeUInt32LE(variables.length, 24)
+  head.writeBigUInt64LE(identity.capabilities, 28)
+  return Buffer.concat([head, text])
+}

@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Socket } from 'node:net'
+import { constants } from 'node:os'
+import { VitrineError } from '@vitrine/protocol'
+import { killKept, signalKept, stopKept } from './kept.ts'
+import { launchError, parseFailure } from './launch-errors.ts'
+import type { Ending, Launch, Launched } from './machine.ts'
+import { encodeRequest, type Identity } from './request.ts'
+
+/** More than that the small program does not take. */
+const maxRequestBytes = 4 * 1024 * 1024
+
+interface Waiting {
+  readonly launch: Launch
+  readonly streams: Socket[]
+  keeper: number
+  started: boolean
+  start(launched: Launched): void
+  refuse(error: VitrineError): void
+  end(ending: Ending): void
+  readonly ended: Promise<Ending>
+}
+
+export interface SpawnerOptions {
+  /** Path of `vitrine-machine`. */
+  readonly program: string
+  /** What it is told about the sandbox. */
+  readonly orders: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Called before it starts anything. */
+  readonly onStart: (pid: number) => void
+}
+
+/** Starts a sandbox's commands through one small process that stays. */
+export class Spawner {
+  readonly #child: ChildProcess
+  readonly #waiting = new Map<number, Waiting>()
+  #requests = 0
+  #gone = false
+
+  constructor({ program, orders, env, onStart }: SpawnerOptions) {
+    this.#child = spawn(program, ['serve', '3', ...orders], {
+      env,
+      detached: true,
+      stdio: ['pipe', 'ignore', 'inherit', 'ipc'],
+    })
+    this.#child.on('error', () => this.#end())
+    this.#child.stdin?.on('error', () => undefined)
+    this.#child.once('exit', () => this.#end())
+    this.#child.on('message', (message, handle) => this.#take(message, handle))
+    this.#child.unref()
+    const { stdin } = this.#child
+    if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+    this.#child.channel?.unref()
+    if (this.#child.pid !== undefined) onStart(this.#child.pid)
+  }
+
+  /** False once the small process has ended. */
+  get alive(): boolean {
+    return !this.#gone
+  }
+
+  launch(launch: Launch, identity: Identity): Promise<Launched> {
+    const { stdin } = this.#child
+    if (this.#gone || stdin?.writable !== true)
+      throw new VitrineError('sandbox_not_running', 'The sandbox has ended.')
+    this.#requests += 1
+    const id = this.#requests
+    const request = encodeRequest(id, launch, identity)
+    if (request.length > maxRequestBytes) throw launchError('exec', constants.errno.E2BIG, 'request', launch)
+    return new Promise((start, refuse) => {
+      const { promise: ended, resolve: end } = Promise.withResolvers<Ending>()
+      this.#waiting.set(id, { launch, streams: [], keeper: 0, started: false, start, refuse, ended, end })
+      // What waits for an answer keeps this process alive.
+      if (this.#waiting.size === 1) this.#child.channel?.ref()
+      stdin.write(request)
+    })
+  }
+
+  close(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #take(message: unknown, handle: unknown): void {
+    const { id, stream, keeper, started, failed, ended } = answerOf(message)
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) {
+      if (handle instanceof Socket) handle.destroy()
+      return
+    }
+    if (stream !== undefined && handle instanceof Socket) waiting.streams[stream] = handle
+    if (keeper !== undefined) waiting.keeper = keeper
+    if (started !== undefined) {
+      waiting.started = true
+      waiting.start(launchedOf(waiting, started))
+    }
+    if (failed !== undefined) this.#refuse(id, waiting, failed)
+    if (ended !== undefined) {
+      this.#forget(id)
+      waiting.streams[0]?.destroy()
+      waiting.end(endingOf(ended))
+    }
+  }
+
+  #refuse(id: number, waiting: Waiting, failed: string): void {
+    this.#forget(id)
+    for (const stream of waiting.streams) stream?.destroy()
+    const { step, errno, what } = parseFailure(failed) ?? { step: 'start', errno: 0, what: failed }
+    waiting.refuse(launchError(step, errno, what, waiting.launch))
+  }
+
+  #forget(id: number): void {
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0) this.#child.channel?.unref()
+  }
+
+  /** Nobody will ever say how these ended. */
+  #end(): void {
+    this.#gone = true
+    for (const [id, waiting] of this.#waiting) {
+      this.#forget(id)
+      if (waiting.started) waiting.end({ code: null, signal: null })
+      else
+        waiting.refuse(new VitrineError('sandbox_not_running', 'The sandbox ended before the command began.'))
+    }
+  }
+}
+
+function launchedOf({ keeper, streams, ended, launch }: Waiting, pid: number): Launched {
+  const [stdin, stdout, stderr] = streams
+  if (stdout === undefined || stderr === undefined)
+    throw new VitrineError('internal', 'A process was started without its pipes.')
+  // A program may end before it has read its input; that is no error of ours.
+  stdin?.on('error', () => undefined)
+  // Only so is its end noticed.
+  stdin?.resume()
+  return {
+    pid,
+    top: keeper,
+    ended,
+    pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
+    signal: (name, reach) => signalKept(keeper, name, reach),
+    killTree: () => killKept(keeper),
+    stopTree: (graceMs) => stopKept(keeper, graceMs),
+  }
+}
+
+interface Answer {
+  readonly id: number
+  readonly stream?: number
+  readonly keeper?: number
+  readonly started?: number
+  readonly failed?: string
+  readonly ended?: number
+}
+
+function answerOf(message: unknown): Answer {
+  if (typeof message !== 'object' || message === null) return { id: 0 }
+  const numberAt = (name: string) => {
+    const value: unknown = Reflect.get(message, name)
+    return typeof value === 'number' ? { [name]: value } : {}
+  }
+  const failed: unknown = Reflect.get(message, 'failed')
+  return {
+    id: 0,
+    ...numberAt('id'),
+    ...numberAt('stream'),
+    ...numberAt('keeper'),
+    ...numberAt('started'),
+    ...numberAt('ended'),
+    ...(typeof failed === 'string' && { failed }),
+  }
+}
+
+const signalNames = new Map<number, string>(
+  Object.entries(constants.signals).map(([name, value]) => [value, name]),
+)
+
+/** A wait status, as the kernel gives it. */
+export function endingOf(status: number): Ending {
+  const signal = status & 0x7f
+  return signal === 0
+    ? { code: (status >> 8) & 0xff, signal: null }
+    : { code: null, signal: signalNames.get(signal) ?? `SIG${signal}` }
+}

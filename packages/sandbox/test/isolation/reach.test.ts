@@ -1,0 +1,192 @@
+import { createServer, type Server } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Host, openHost, reasonToSkip, type Sandbox } from './fixtures/open-host.ts'
+
+/** A server of this machine that says where it was reached. */
+async function serve(
+  address: string,
+  port = 0,
+): Promise<{ server: Server; port: number; requests: string[] }> {
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    response.end(`this is ${address}`)
+  })
+  await new Promise<void>((resolve) => server.listen(port, address, resolve))
+  const bound = server.address()
+  return { server, requests, port: typeof bound === 'object' && bound !== null ? bound.port : 0 }
+}
+
+/** What a proxy answers to bytes as they are. */
+const raw = (line: string) =>
+  `printf '%b' '${line}' | timeout 5 perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new("127.0.0.1:3128") or die; print $s join("",<STDIN>); print scalar <$s>' | tr -d "\\r"`
+
+describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and port', () => {
+  let host: Host
+  let sandbox: Sandbox
+  let upstream: Awaited<ReturnType<typeof serve>>
+  let target: string
+
+  beforeAll(async () => {
+    upstream = await serve('127.0.0.1')
+    // Below localhost, and so on the loopback; but not the loopback itself, and so through the proxy.
+    target = `allowed.localhost:${upstream.port}`
+    host = openHost()
+    sandbox = await host.open({ reach: [target] })
+  })
+  afterAll(async () => {
+    await host.close()
+    upstream.server.close()
+  })
+
+  const refusals = async () => (await sandbox.events('network.refused')).length
+
+  it('finds the proxy in its environment', async () => {
+    const env = await sandbox.say('env')
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'])
+      expect(env).toContain(`${name}=http://127.0.0.1:3128`)
+  })
+
+  it('reaches it, and the journal has both ends of the connection, its bytes and its process', async () => {
+    const { stdout, exitCode } = await sandbox.exec(`exec curl -sS --noproxy '' http://${target}/path`)
+    expect([exitCode, stdout]).toEqual([0, 'this is 127.0.0.1'])
+    const last = async () => (await sandbox.events('network.allowed')).at(-1)?.data.phase
+    await expect.poll(last, { timeout: 5_000 }).toBe('closed')
+    const events = await sandbox.events('network.allowed')
+    const [opened, closed] = events.slice(-2).map(({ data }) => data)
+    expect(opened).toMatchObject({ phase: 'opened', host: 'allowed.localhost', port: upstream.port })
+    expect(closed).toMatchObject({ phase: 'closed', connection: opened?.connection })
+    expect(closed?.bytesIn).toBeGreaterThan(0)
+    expect(closed?.bytesOut).toBeGreaterThan(0)
+    const started = await sandbox.events('process.started')
+    expect(started.map(({ data }) => data.process)).toContain(opened?.process)
+  })
+
+  it('reaches it through a tunnel', async () => {
+    expect(await sandbox.say(`curl -sS --noproxy '' -p http://${target}/tunnel`)).toBe('this is 127.0.0.1')
+  })
+
+  it.each([
+    ['another port', (port: number) => `allowed.localhost:${port + 1}`],
+    ['another name', (port: number) => `other.localhost:${port}`],
+    ['a name below it', (port: number) => `x.allowed.localhost:${port}`],
+    ['a name that ends like it', (port: number) => `evilallowed.localhost:${port}`],
+    ['localhost', (port: number) => `localhost:${port}`],
+    ['the address behind it', (port: number) => `127.0.0.1:${port}`],
+    ['the address in decimal', (port: number) => `2130706433:${port}`],
+    ['the address in hexadecimal', (port: number) => `0x7f000001:${port}`],
+    ['the address in octal', (port: number) => `0177.0.0.1:${port}`],
+    ['the address cut short', (port: number) => `127.1:${port}`],
+    ['the unspecified address', (port: number) => `0.0.0.0:${port}`],
+    ['the IPv6 loopback', (port: number) => `[::1]:${port}`],
+    ['the mapped address', (port: number) => `[::ffff:127.0.0.1]:${port}`],
+    ['the metadata service', () => '169.254.169.254:80'],
+  ])('%s is 403, for tunnels and plain requests, and recorded', async (_, targetFor) => {
+    const [before, served] = [await refusals(), upstream.requests.length]
+    const wrong = targetFor(upstream.port)
+    expect(await sandbox.say(raw(`CONNECT ${wrong} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n`))).toContain(
+      ' 403 ',
+    )
+    expect(
+      await sandbox.say(
+        raw(`GET http://${wrong}/ HTTP/1.1\\r\\nHost: ${wrong}\\r\\nConnection: close\\r\\n\\r\\n`),
+      ),
+    ).toContain(' 403 ')
+    expect(await refusals()).toBe(before + 2)
+    expect(upstream.requests).toHaveLength(served)
+  })
+
+  it.each([
+    ['a NUL byte', (port: number) => `evil.example\\0000.allowed.localhost:${port}`],
+    ['a NUL byte behind', (port: number) => `allowed.localhost\\0000.evil.example:${port}`],
+    ['user@host', (port: number) => `allowed.localhost@127.0.0.1:${port}`],
+    ['user:port@host', (port: number) => `allowed.localhost:${port}@127.0.0.1:${port}`],
+    ['a fragment', (port: number) => `127.0.0.1#.allowed.localhost:${port}`],
+    ['percent-encoding', (port: number) => `allowed%2elocalhost:${port}`],
+    ['a look-alike letter', (port: number) => `\\0320\\0260llowed.localhost:${port}`],
+    ['two dots at the end', (port: number) => `allowed.localhost..:${port}`],
+    ['a port that wraps around', (port: number) => `allowed.localhost:${port + 65_536}`],
+    ['no port', () => 'allowed.localhost'],
+  ])('%s is 400, nothing is reached, and it is recorded', async (_, targetFor) => {
+    const [before, served] = [await refusals(), upstream.requests.length]
+    expect(
+      await sandbox.say(raw(`CONNECT ${targetFor(upstream.port)} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`)),
+    ).toContain(' 400 ')
+    expect(await refusals()).toBe(before + 1)
+    expect(upstream.requests).toHaveLength(served)
+  })
+
+  it('a request that names two hosts is 400, whichever of them is listed', async () => {
+    const served = upstream.requests.length
+    for (const [url, header] of [
+      ['evil.example', target],
+      [target, 'evil.example'],
+    ])
+      expect(
+        await sandbox.say(raw(`GET http://${url}/ HTTP/1.1\\r\\nHost: ${header}\\r\\n\\r\\n`)),
+      ).toContain(' 400 ')
+    expect(upstream.requests).toHaveLength(served)
+  })
+
+  it('curl is refused what is not listed, and told why', async () => {
+    const { exitCode, stdout } = await sandbox.exec(
+      `curl -sS --noproxy '' --proxy http://127.0.0.1:3128 http://evil.example/`,
+    )
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('allow-list')
+    expect((await sandbox.exec(`curl -sS --noproxy '' https://evil.example/`)).exitCode).not.toBe(0)
+  })
+
+  it('has no way around the proxy', async () => {
+    for (const address of ['127.0.0.1', 'allowed.localhost'])
+      expect(
+        (await sandbox.exec(`curl -sS --noproxy '*' -m 3 http://${address}:${upstream.port}/`)).exitCode,
+      ).toBe(7)
+    expect((await sandbox.exec(`curl -sS --noproxy '*' -m 3 http://1.1.1.1/`)).exitCode).toBe(7)
+    expect((await sandbox.exec(`curl -sS --noproxy '*' -m 3 http://example.org/`)).exitCode).toBe(6)
+  })
+
+  it('another sandbox of the same host has no proxy', async () => {
+    const other = await host.open()
+    expect((await other.exec(`curl -sS -m 3 --proxy http://127.0.0.1:3128 http://${target}/`)).exitCode).toBe(
+      7,
+    )
+  })
+})
+
+describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of its host', () => {
+  it('finds the listed server under the same port, and the journal knows who asked', async () => {
+    await using host = openHost()
+    const { server, port } = await serve('127.0.0.1')
+    const sandbox = await host.open({ reach: [`localhost:${port}`] })
+    expect(await sandbox.say(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).toBe(
+      'this is 127.0.0.1',
+    )
+    server.closeAllConnections()
+    server.close()
+    const both = async () => (await sandbox.events('network.allowed')).length === 2
+    await expect.poll(both, { timeout: 5_000 }).toBe(true)
+    const events = await sandbox.events('network.allowed')
+    expect(events.map(({ data }) => data.phase)).toEqual(['opened', 'closed'])
+    expect(events[1]?.data).toMatchObject({
+      host: 'localhost',
+      port,
+      bytesIn: expect.any(Number),
+      process: expect.any(String),
+    })
+  })
+
+  it('finds the address that is listed, not another one with the same port', async () => {
+    await using host = openHost()
+    const listed = await serve('127.0.0.2')
+    const other = await serve('127.0.0.1', listed.port)
+    const sandbox = await host.open({ reach: [`127.0.0.2:${listed.port}`] })
+    const said = await sandbox.say(
+      `curl -sS --noproxy '*' -m 5 http://127.0.0.1:${listed.port}/; curl -sS --noproxy '*' -m 5 http://127.0.0.2:${listed.port}/`,
+    )
+    for (const { server } of [listed, other]) server.close()
+    expect(said).toContain('this is 127.0.0.2')
+    expect(said).not.toContain('this is 127.0.0.1')
+    expect(other.requests).toEqual([])
+  })
+})
