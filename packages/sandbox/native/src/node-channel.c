@@ -44,14 +44,15 @@ void send_line(int channel, const struct line *line, int fd) {
       message.control_size = 0;
       continue;
     }
-    if (sent != -EAGAIN && sent != -EINTR) leave(0);
+    // The host is gone; whoever waits for it will notice.
+    if (sent != -EAGAIN && sent != -EINTR) return;
     struct poll_entry one = {channel, POLLOUT, 0};
     SYS(ppoll, &one, 1, NULL, NULL, 0);
   }
 }
 
-void drain_channel(int channel) {
+int drain_channel(int channel) {
   char ignored[512];
   long got = read_some(channel, ignored, sizeof ignored);
-  if (got == 0 || (got < 0 && got != -EAGAIN && got != -EINTR)) leave(0);
+  return got > 0 || got == -EAGAIN || got == -EINTR;
 }

@@ -108,7 +108,7 @@ void __attribute__((noreturn)) portal_mode(char **args) {
   for (;;) {
     struct poll_entry entries[2] = {{0, POLLIN, 0}, {channel, POLLIN, 0}};
     SYS(ppoll, entries, 2, NULL, NULL, 0);
-    if (entries[1].happened) drain_channel(channel);
+    if (entries[1].happened && !drain_channel(channel)) leave(0);
     if (entries[0].happened) {
       struct order order;
       long got = read_some(0, &order, sizeof order);

@@ -15,6 +15,9 @@
 #define O_NONBLOCK 04000
 #define CLONE_VFORK 0x00004000
 #define POLLIN 1
+#define GUARD_SECONDS 5
+#define WNOHANG 1
+#define PR_SET_CHILD_SUBREAPER 36
 #define MAX_REQUEST (1 << 22)
 #define MAX_WORDS 65536
 #define HAS_INPUT 1
@@ -44,12 +47,22 @@ static int records[2];
 static char text[MAX_REQUEST];
 static char *words[MAX_WORDS];
 
+/**
+ * The host is gone. Without a process table of their own, what the commands started is found only as long as this
+ * process is there to be its ancestor: it waits for the guard, who kills all of it.
+ */
+static void __attribute__((noreturn)) wait_for_the_guard(void) {
+  long time[2] = {GUARD_SECONDS, 0};
+  if (keeps_privileges) SYS(nanosleep, time, NULL, 0, 0, 0);
+  leave(0);
+}
+
 static void read_exactly(void *into, size_t size) {
   char *at = into;
   while (size > 0) {
     long got = read_some(0, at, size);
     if (got == -EINTR) continue;
-    if (got <= 0) leave(0);
+    if (got <= 0) wait_for_the_guard();
     at += got;
     size -= (size_t)got;
   }
@@ -197,12 +210,21 @@ static void pass_on(void) {
   send_line(channel, &line, -1);
 }
 
+/** Keepers, and whatever lost its parent. */
+static void reap(int ends) {
+  char signals[512];
+  read_some(ends, signals, sizeof signals);
+  int status;
+  while (wait_for(-1, &status, WNOHANG) > 0) continue;
+}
+
 // args: the channel's descriptor, the sandbox's namespaces, `seccomp=` and `seccomp-root=`, `privileges=keep`.
 void __attribute__((noreturn)) serve_mode(char **args) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   args = private_arguments(args);
   channel = args[0] ? (int)number(args[0]) : -1;
   if (channel < 0) fail("usage", EINVAL, "serve");
+  // Nothing that the host was started with reaches a command.
+  SYS(close_range, channel + 1, ~0U, 0, 0, 0);
   for (args++; *args; args++) {
     const char *value;
     if (take_namespace(&sandbox, *args)) continue;
@@ -212,17 +234,19 @@ void __attribute__((noreturn)) serve_mode(char **args) {
     else fail("usage", EINVAL, *args);
   }
   block_signals();
+  if (keeps_privileges) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  else prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  unsigned long children = 1UL << (SIGCHLD - 1);
+  int ends = (int)must("signals", SYS(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK, 0), "children");
   must("pipe", pipe_pair(records), "records");
   open_way_in(&sandbox);
   for (;;) {
-    struct poll_entry entries[3] = {{0, POLLIN, 0}, {channel, POLLIN, 0}, {records[0], POLLIN, 0}};
-    long limit[2] = {1, 0};
-    SYS(ppoll, entries, 3, limit, NULL, 0);
-    int status;
-    // Keepers end after their last word.
-    while (wait_for(-1, &status, 1) > 0) continue;
+    struct poll_entry entries[4] = {
+        {0, POLLIN, 0}, {channel, POLLIN, 0}, {records[0], POLLIN, 0}, {ends, POLLIN, 0}};
+    SYS(ppoll, entries, 4, NULL, NULL, 0);
     if (entries[2].happened) pass_on();
-    if (entries[1].happened) drain_channel(channel);
+    if (entries[3].happened) reap(ends);
+    if (entries[1].happened && !drain_channel(channel)) wait_for_the_guard();
     if (entries[0].happened) carry_out();
   }
 }

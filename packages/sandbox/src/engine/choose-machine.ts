@@ -40,6 +40,7 @@ export async function chooseMachine(
       ...common,
       state: folders.state,
       managed: folders.managed,
+      homeGiven: folders.homeGiven,
       network,
       rootfs,
       binds,

@@ -58,6 +58,8 @@ export interface Folders {
   readonly state: string
   /** Whether the workspace is among them. */
   readonly managed: boolean
+  /** Whether HOME was there before the sandbox and belongs to somebody. */
+  readonly homeGiven: boolean
   /** Made for this sandbox, and removed with it. */
   readonly own: readonly string[]
 }
@@ -182,6 +184,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
       home: home ?? join(own, 'home'),
       state: join(own, 'state'),
       managed: true,
+      homeGiven: home !== undefined,
       own: [own],
     }
   const workspace = realOrNew(resolve(root))
@@ -206,6 +209,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
     home: home ?? join(beside, 'home'),
     state: join(own, 'state'),
     managed: false,
+    homeGiven: home !== undefined,
     // What was there before the sandbox stays.
     own: home === undefined ? [own, beside] : [own],
   }

@@ -8,6 +8,7 @@ import { readAllowList } from '../reach/allow-list.ts'
 import { proxyEnvironment } from '../reach/environment.ts'
 import type { ReachEvent } from '../reach/event.ts'
 import { createReachProxy, type ReachProxy } from '../reach/proxy.ts'
+import { readTarget, type Target } from '../reach/target.ts'
 import { outside } from './outside.ts'
 
 /** Where programs inside find the proxy. */
@@ -34,10 +35,10 @@ export async function openWayOut(
 ): Promise<WayOut> {
   readAllowList(reach)
   const record = async (event: ReachEvent) => void (await outside(() => journal.append([event])))
-  const loopback = reach.flatMap(loopbackPort)
+  const loopback = new Map(reach.flatMap(loopbackEntry))
   const servers: Server[] = []
   let proxy: ReachProxy | undefined
-  if (reach.length > loopback.length) {
+  if (reach.some((entry) => loopbackEntry(entry).length === 0)) {
     proxy = createReachProxy({ allow: reach, record })
     const server = await machine.listen(proxyPort)
     servers.push(server)
@@ -48,13 +49,13 @@ export async function openWayOut(
     )
   }
   const sockets = new Set<Socket>()
-  for (const port of new Set(loopback)) {
+  for (const [port, host] of loopback) {
     const server = await machine.listen(port)
     servers.push(server)
     server.on('connection', (socket) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
-      void who(socket).then((process) => forwardToHost(socket, port, process, record))
+      void who(socket).then((process) => forwardToHost(socket, { host, port }, process, record))
     })
   }
   for (const server of servers) server.unref()
@@ -68,21 +69,22 @@ export async function openWayOut(
   }
 }
 
-function loopbackPort(entry: string): number[] {
-  const { hostname, port } = new URL(`tcp://${entry}`)
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  const own = host === 'localhost' || addressKind(host) === 'loopback'
-  return own ? [Number(port)] : []
+/** Its port and the very host that is listed: another address of the loopback is another server. */
+function loopbackEntry(entry: string): [port: number, host: string][] {
+  const target = readTarget(entry)
+  if (!('host' in target)) return []
+  const own = target.host === 'localhost' || addressKind(target.host) === 'loopback'
+  return own ? [[target.port, target.host]] : []
 }
 
 /** Recorded before it is dialed; whoever cannot be recorded does not get through. */
 async function forwardToHost(
   socket: Socket,
-  port: number,
+  { host, port }: Target,
   process: string | undefined,
   record: (event: ReachEvent) => Promise<void>,
 ): Promise<void> {
-  const facts = { connection: `conn_${randomHex(16)}`, host: 'localhost', port, ...(process && { process }) }
+  const facts = { connection: `conn_${randomHex(16)}`, host, port, ...(process && { process }) }
   const began = performance.now()
   socket.on('error', () => undefined)
   try {
@@ -91,7 +93,7 @@ async function forwardToHost(
     socket.destroy()
     return
   }
-  const upstream = connect({ port, host: 'localhost', autoSelectFamily: true, allowHalfOpen: true })
+  const upstream = connect({ port, host, autoSelectFamily: true, allowHalfOpen: true })
   let reason: string | undefined
   upstream.on('error', (error) => {
     reason = error.message

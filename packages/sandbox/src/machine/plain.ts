@@ -183,12 +183,12 @@ class PlainMachine implements Machine {
 
   async close(): Promise<void> {
     this.#closing = true
-    this.#theSpawner?.close()
     try {
       await this.#group?.kill()
       await killMembers((table) => this.#members(table))
       await this.#group?.remove()
     } finally {
+      this.#theSpawner?.close()
       this.#guarding.end()
     }
   }

@@ -11,6 +11,7 @@ import {
   openFlags,
   personalities,
   setIdBits,
+  socketFamilies,
   unshareHarmless,
 } from './policy.ts'
 import { type Arch, type Syscall, syscallNumber } from './syscalls.ts'
@@ -26,6 +27,7 @@ const allow = 0x7fff_0000
 const refuse = 0x0005_0000
 const EPERM = 1
 const ENOSYS = 38
+const EAFNOSUPPORT = 97
 
 /** Where things stand in `struct seccomp_data`. */
 const numberAt = 0
@@ -55,9 +57,15 @@ export function seccompFilter(arch: Arch, { root = false, setId = false }: Secco
     ...(arch === 'x64' ? [jump('at-least', x32Bit, 'forbidden')] : []),
     ...when(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
     ...(setId ? [] : setIdChecks(arch)),
+    ...when(arch, ['socket', 'socketpair'], () => 'socket'),
     ...when(arch, absent, () => 'absent'),
     ...when(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
     give(allow),
+
+    label('socket'),
+    load(lowWordOf(0)),
+    ...socketFamilies.map((family) => jump('equal', family, 'allowed')),
+    give(refuse | EAFNOSUPPORT),
 
     // The kernel takes the command as an int: the high word means nothing.
     label('ioctl'),

@@ -77,6 +77,12 @@ export const unshareHarmless = 0x0005_0f00
 /** `PER_LINUX`, and the question for the present one. */
 export const personalities: readonly number[] = [0, 0xffff_ffff]
 
+/**
+ * `UNIX INET INET6 NETLINK`: the others know no network namespace (`VSOCK` reaches the machine's hypervisor and every
+ * other listener on it) or are seldom-used kernel code (`ALG`, `TIPC`, `KCM`).
+ */
+export const socketFamilies: readonly number[] = [1, 2, 10, 16]
+
 /** `TIOCSTI` and `TIOCLINUX` type into the terminal of whoever started the sandbox. */
 export const forbiddenIoctls: readonly number[] = [0x5412, 0x541c]
 

@@ -4,6 +4,8 @@ export type Arch = 'x64' | 'arm64'
 const table = {
   open: [2, null],
   ioctl: [16, 29],
+  socket: [41, 198],
+  socketpair: [53, 199],
   clone: [56, 220],
   creat: [85, null],
   chmod: [90, null],

@@ -123,7 +123,8 @@ class BubblewrapMachine implements Machine {
     this.#pidNamespace = readlinkSync(`/proc/${built.pid}/ns/pid`)
     this.capabilities = {
       isolation: 'namespaces',
-      killTree: 'complete',
+      // The user of an ordinary host is the same inside and out, and could end the keeper of its own tree.
+      killTree: built.uids === undefined ? 'best-effort' : 'complete',
       network: ['none', 'host', 'reach'],
       limits: limitKinds(cgroups),
       terminals: true,

@@ -1,5 +1,6 @@
 import { lchownSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
 import { sandboxUser } from './accounts.ts'
 import { bubblewrapArguments } from './layout.ts'
 import {
@@ -65,11 +66,18 @@ interface Owner {
 const keeper: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
 
 /** The workspace's owner on disk, who owns HOME as well. */
-function settleOwner({ root, home, managed }: BuildOptions): Owner {
+function settleOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
   const { uid, gid } = lstatSync(root)
   if (managed && uid === 0) giveAway(root, keeper)
   const owner = managed && uid === 0 ? keeper : { uid, gid }
-  if (lstatSync(home).uid !== owner.uid) giveAway(home, owner)
+  const { uid: homeOwner } = lstatSync(home)
+  if (homeOwner === owner.uid) return owner
+  if (homeGiven)
+    throw new VitrineError(
+      'argument_invalid',
+      `home: ${home} belongs to user ${homeOwner} and the workspace to user ${owner.uid}; give both to one.`,
+    )
+  giveAway(home, owner)
   return owner
 }
 

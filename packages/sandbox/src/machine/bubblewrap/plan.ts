@@ -9,6 +9,8 @@ export interface BuildOptions {
   readonly root: string
   /** Whether the workspace was made for this sandbox, and nobody else has to do with it. */
   readonly managed: boolean
+  /** Whether HOME was there before the sandbox and belongs to somebody. */
+  readonly homeGiven: boolean
   /** Where HOME is on the host. */
   readonly home: string
   /** A folder of the host's alone. */

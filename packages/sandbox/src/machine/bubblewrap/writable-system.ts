@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shadowFile } from './accounts.ts'
+import { copyPublic } from './copy-public.ts'
 import type { Mount, SystemEntry } from './layout.ts'
 import { stage } from './stage.ts'
 import { hostFile, privateFiles } from './system.ts'
@@ -39,16 +40,20 @@ export function writableSystem(
   rmSync(changes, { recursive: true, force: true })
   const orders: string[] = []
   const copy = (path: string) => {
-    const name = path.slice(1).replaceAll('/', '-')
+    const name = stagedName(path)
     const folder = join(changes, name)
     for (const part of ['upper', 'work']) makeFolder(join(folder, part), uids)
     orders.push(`overlay=${name}:${path}:${folder}`)
     return stage(name)
   }
-  const copied = system.map((entry) =>
-    entry.link === undefined ? { ...entry, copy: copy(entry.path) } : entry,
-  )
-  const etc = join(changes, 'etc', 'upper')
+  // Not an overlay: what the host's root writes there later, a new key or password, would shine through.
+  const etc = join(changes, 'etc')
+  copyPublic('/etc', etc, uids)
+  orders.push(`bind=etc:${etc}`)
+  const copied = system.map((entry) => {
+    if (entry.link !== undefined) return entry
+    return { ...entry, copy: entry.path === '/etc' ? stage('etc') : copy(entry.path) }
+  })
   writeOwned(join(etc, 'passwd'), hostFile(accounts.passwd), uids, 0o644)
   writeOwned(join(etc, 'group'), hostFile(accounts.group), uids, 0o644)
   for (const name of ['shadow', 'gshadow']) {
@@ -63,10 +68,18 @@ export function writableSystem(
   for (const path of records.filter((one) => hostFolder(one)))
     mounts.push({ source: copy(path), target: path, writable: true })
   const hidden = join(state, 'hidden')
-  const secrets = privateFiles('/etc').filter((path) => path !== '/etc/shadow' && path !== '/etc/gshadow')
-  writeFileSync(hidden, secrets.map((path) => `${path.slice(1)}\0`).join(''), { mode: 0o600 })
+  const kept = records.filter((one) => hostFolder(one))
+  const secrets = [
+    ...['/opt', '/usr/local'].flatMap(privateFiles).map((path) => path.slice(1)),
+    ...kept.flatMap((record) => privateFiles(record).map((path) => path.replace(record, stagedName(record)))),
+  ]
+  writeFileSync(hidden, secrets.map((path) => `${path}\0`).join(''), { mode: 0o600 })
   orders.push(`hide=${hidden}`)
   return { orders, system: copied, mounts }
+}
+
+function stagedName(path: string): string {
+  return path.slice(1).replaceAll('/', '-')
 }
 
 function hostFolder(path: string): boolean {
