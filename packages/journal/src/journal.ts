@@ -39,6 +39,8 @@ export interface WriterOptions extends EventContext {
   readonly source?: EventSource
   /** The provider's name, for spans. */
   readonly backend?: string
+  /** The trace that operations join which are not inside another: the W3C header. */
+  readonly traceparent?: string
 }
 
 /** What a journal handle shares with all others of the same journal. */
@@ -71,12 +73,15 @@ export class Journal implements JournalReader {
   readonly #core: JournalCore
   readonly #writer: Writer
   readonly #backend: string
+  readonly #traceparent: string | undefined
 
-  constructor(core: JournalCore, { source = 'host', backend = 'local', ...context }: WriterOptions = {}) {
+  constructor(core: JournalCore, options: WriterOptions = {}) {
+    const { source = 'host', backend = 'local', traceparent, ...context } = options
     this.id = core.id
     this.#core = core
     this.#writer = { source, context }
     this.#backend = backend
+    this.#traceparent = traceparent
   }
 
   /** The newest event's `seq` and hash: remember it elsewhere, and `verify` can prove more. */
@@ -88,7 +93,8 @@ export class Journal implements JournalReader {
   /** The same journal; what it writes carries that context. */
   as(options: WriterOptions): Journal {
     const { source, context } = this.#writer
-    return new Journal(this.#core, { source, backend: this.#backend, ...context, ...options })
+    const trace = this.#traceparent === undefined ? {} : { traceparent: this.#traceparent }
+    return new Journal(this.#core, { source, backend: this.#backend, ...trace, ...context, ...options })
   }
 
   /** The cursor of an event of this journal. */
@@ -177,7 +183,8 @@ export class Journal implements JournalReader {
       gates: this.#core.gates,
       append: (events: readonly EventInput[]) => this.append(events),
     }
-    return operate(host, op, data, run, options)
+    const trace = this.#traceparent === undefined ? {} : { traceparent: this.#traceparent }
+    return operate(host, op, data, run, { ...trace, ...options })
   }
 
   /** A page for another store's `import`. */

@@ -133,6 +133,8 @@ char **private_arguments(char **args) {
     memset(args[count], 0, size);
   }
   copies[count] = NULL;
+  // The program and its mode stand before them.
+  for (int i = 1; i <= 2; i++) memset(args[-i], 0, length(args[-i]));
   return copies;
 }
 

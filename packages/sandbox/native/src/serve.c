@@ -20,6 +20,7 @@
 #define PR_SET_CHILD_SUBREAPER 36
 #define MAX_REQUEST (1 << 22)
 #define MAX_WORDS 65536
+#define MAX_COMMANDS 8192
 #define HAS_INPUT 1
 #define AS_ROOT 2
 
@@ -39,6 +40,13 @@ struct record {
   char text[240];
 };
 
+/** A command whose end was not told yet. */
+struct open_command {
+  int keeper;
+  unsigned int id;
+};
+
+static struct open_command open_commands[MAX_COMMANDS];
 static struct sandbox sandbox = {-1, -1, -1, -1, -1, -1};
 static struct filter filters[2];
 static int keeps_privileges;
@@ -66,6 +74,12 @@ static void read_exactly(void *into, size_t size) {
     at += got;
     size -= (size_t)got;
   }
+}
+
+static struct open_command *open_command(int keeper, unsigned int id) {
+  for (int i = 0; i < MAX_COMMANDS; i++)
+    if (open_commands[i].keeper == keeper && open_commands[i].id == id) return &open_commands[i];
+  return NULL;
 }
 
 static void tell(const struct record *record) { write_some(records[1], record, sizeof *record); }
@@ -161,6 +175,11 @@ static void carry_out(void) {
     refuse(request.id, "exec", 7);
     return;
   }
+  struct open_command *place = open_command(0, 0);
+  if (!place) {
+    refuse(request.id, "fork", EAGAIN);
+    return;
+  }
   int streams[3], ends[3] = {-1, -1, -1};
   for (int i = 0; i < 3; i++) {
     int pair[2];
@@ -188,19 +207,34 @@ static void carry_out(void) {
     refuse(request.id, "fork", -keeper);
     return;
   }
+  *place = (struct open_command){(int)keeper, request.id};
   static struct line line;
   add(add_number(add(clear(&line), "{\"id\":"), request.id), ",\"keeper\":");
   add(add_number(&line, (unsigned long)keeper), "}\n");
   send_line(channel, &line, -1);
 }
 
-static void pass_on(void) {
+static void tell_end(unsigned int id, int status) {
+  static struct line line;
+  add(add_number(add(clear(&line), "{\"id\":"), id), ",\"ended\":");
+  add(add_number(&line, (unsigned long)status), "}\n");
+  send_line(channel, &line, -1);
+}
+
+/** False when there is none. */
+static int pass_on(void) {
   struct record record;
-  if (read_some(records[0], &record, sizeof record) != sizeof record) return;
+  if (read_some(records[0], &record, sizeof record) != sizeof record) return 0;
+  if (record.kind != started)
+    for (int i = 0; i < MAX_COMMANDS; i++)
+      if (open_commands[i].id == record.id) open_commands[i] = (struct open_command){0, 0};
+  if (record.kind == ended) {
+    tell_end(record.id, record.value);
+    return 1;
+  }
   static struct line line;
   add(add_number(add(clear(&line), "{\"id\":"), record.id), "");
   if (record.kind == started) add_number(add(&line, ",\"started\":"), (unsigned long)record.command);
-  if (record.kind == ended) add_number(add(&line, ",\"ended\":"), (unsigned long)record.value);
   if (record.kind == failed) {
     for (char *at = record.text; *at; at++)
       if (*at < ' ' || *at == '"' || *at == '\\' || *at > '~') *at = *at == '\n' ? 0 : '?';
@@ -208,6 +242,7 @@ static void pass_on(void) {
   }
   add(&line, "}\n");
   send_line(channel, &line, -1);
+  return 1;
 }
 
 /** Keepers, and whatever lost its parent. */
@@ -215,7 +250,16 @@ static void reap(int ends) {
   char signals[512];
   read_some(ends, signals, sizeof signals);
   int status;
-  while (wait_for(-1, &status, WNOHANG) > 0) continue;
+  for (long gone; (gone = wait_for(-1, &status, WNOHANG)) > 0;) {
+    // Its last word comes before its end.
+    while (pass_on()) continue;
+    for (int i = 0; i < MAX_COMMANDS; i++) {
+      if (open_commands[i].keeper != gone) continue;
+      // It had none: it was killed, and its command with it.
+      tell_end(open_commands[i].id, status);
+      open_commands[i] = (struct open_command){0, 0};
+    }
+  }
 }
 
 // args: the channel's descriptor, the sandbox's namespaces, `seccomp=` and `seccomp-root=`, `privileges=keep`.
@@ -239,6 +283,7 @@ void __attribute__((noreturn)) serve_mode(char **args) {
   unsigned long children = 1UL << (SIGCHLD - 1);
   int ends = (int)must("signals", SYS(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK, 0), "children");
   must("pipe", pipe_pair(records), "records");
+  SYS(fcntl, records[0], F_SETFL, O_NONBLOCK, 0, 0);
   open_way_in(&sandbox);
   for (;;) {
     struct poll_entry entries[4] = {

@@ -37,7 +37,6 @@ export interface Caller {
   readonly core: EngineCore
   readonly journal: Journal
   readonly gate: PolicyGate | undefined
-  readonly traceparent?: string | undefined
 }
 
 /** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
@@ -82,7 +81,11 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
     input: options.stdin !== undefined,
     onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).push(chunk),
   })
-  feed(entry.current.stdin, options.stdin)
+  let broken: { readonly error: unknown } | undefined
+  feed(entry.current.stdin, options.stdin, (error) => {
+    broken = { error }
+    void entry.kill('cancelled').catch(() => undefined)
+  })
   const release = boundTo(entry, options)
   let exit: ProcessExit
   try {
@@ -90,6 +93,8 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
   } finally {
     release()
   }
+  if (broken !== undefined)
+    throw new VitrineError('input_closed', 'The input of the command broke off.', { cause: broken.error })
   return {
     ...exit,
     stdout: stdout.text(),
@@ -123,7 +128,7 @@ export function start(
 }
 
 function operateOn<T>(
-  { core, journal, gate, traceparent }: Caller,
+  { core, journal, gate }: Caller,
   op: string,
   command: Command,
   argv: readonly string[],
@@ -136,7 +141,6 @@ function operateOn<T>(
     journal.operate(op, factsOf(command, argv, options), run, {
       finish,
       ...(signal && { signal }),
-      ...(traceparent !== undefined && { traceparent }),
     })
   core.ready()
   return gate === undefined ? operation() : gate.judging(command, options.shell, operation)
@@ -184,12 +188,22 @@ function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions): () =
   }
 }
 
-function feed(stdin: Writable | undefined, input: ExecOptions['stdin']): void {
+function feed(
+  stdin: Writable | undefined,
+  input: ExecOptions['stdin'],
+  broke: (error: unknown) => void,
+): void {
   if (stdin === undefined) return
   if (input === undefined) stdin.end()
   else if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
   // A program that does not read its input to the end is no failure of the command.
-  else void pipeline(Readable.fromWeb(input), stdin).catch(() => undefined)
+  else {
+    const source = Readable.fromWeb(input)
+    source.once('error', (error) => {
+      if (stdin.writable && !stdin.destroyed) broke(error)
+    })
+    void pipeline(source, stdin).catch(() => undefined)
+  }
 }
 
 function checkTimeout(timeoutMs: number | undefined): void {

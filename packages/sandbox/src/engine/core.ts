@@ -177,9 +177,8 @@ export class EngineCore {
     if (running === undefined) return
     this.#running = undefined
     this.#state = 'stopped'
-    const entries = this.table.running
+    const entries = this.table.leave()
     const { machine, wayOut, forwards } = running
-    for (const entry of entries) entry.letGo('cancelled')
     const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
     await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])

@@ -74,11 +74,16 @@ export class SandboxPorts implements Ports {
 
   async #resolve(port: number): Promise<PortAddress> {
     const { machine, forwards } = this.#core.ready()
-    if (!(await this.#listening()).some((one) => one.port === port))
+    const found = (await this.#listening()).find((one) => one.port === port)
+    if (found === undefined)
       throw new VitrineError('port_unavailable', `Nothing listens on port ${port} of the sandbox.`, {
         details: { port },
       })
-    const outer = machine.sharesLoopback ? port : await forwards.door(port)
+    if (machine.sharesLoopback) {
+      const host = ['0.0.0.0', '::'].includes(found.address) ? '127.0.0.1' : found.address
+      return { host, port, url: `http://${host.includes(':') ? `[${host}]` : host}:${port}` }
+    }
+    const outer = await forwards.door(port)
     return { host: '127.0.0.1', port: outer, url: `http://127.0.0.1:${outer}` }
   }
 }

@@ -1,7 +1,7 @@
 import type { Journal } from '@vitrine/journal'
 import type { LogChunk, LogOptions, Process, ProcessExit, Processes, ProcessInfo } from '@vitrine/protocol'
 import { ProcessHandle } from '../processes/handle.ts'
-import { followLogs, readLogs } from '../processes/logs.ts'
+import { followLogs, readLogs, wasStarted } from '../processes/logs.ts'
 import type { EngineCore } from './core.ts'
 
 /** The processes of one sandbox, by id. Every call is an operation. */
@@ -47,7 +47,13 @@ export class SandboxProcesses implements Processes {
   async *#following(id: string, options: LogOptions): AsyncGenerator<LogChunk, undefined> {
     const given = options.signal
     const entry = this.#core.table.has(id) ? this.#core.table.get(id) : undefined
-    await this.#journal.operate('process_follow', { process: id }, () => undefined)
+    await this.#journal.operate('process_follow', { process: id }, async () => {
+      if (entry === undefined && !(await wasStarted(this.#journal, id))) this.#core.table.get(id)
+    })
+    if (entry === undefined || entry.over) {
+      yield* await readLogs(this.#journal, id, options)
+      return
+    }
     // Ended while it waited to be started again: no other end will be written.
     const over = new AbortController()
     const stop = () => {

@@ -52,7 +52,6 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
     journal: Journal,
     gate: PolicyGate | undefined,
     closeStore: () => Promise<void>,
-    traceparent?: string,
   ) {
     this.id = core.id
     this.root = core.settings.folders.root
@@ -60,7 +59,7 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
     this.#journal = journal
     this.#gate = gate
     this.#closeStore = closeStore
-    this.#caller = { core, journal, gate, traceparent }
+    this.#caller = { core, journal, gate }
     this.#pty = createPtyTool({ journal, spawn: (...asked) => this.#spawn(...asked) }, core.terminals)
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
@@ -76,8 +75,8 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
   }
 
   /** The same sandbox; its calls carry that context. */
-  as({ traceparent, ...context }: CallContext): LocalSandbox {
-    return new LocalSandbox(this.#core, this.#journal.as(context), this.#gate, this.#closeStore, traceparent)
+  as(context: CallContext): LocalSandbox {
+    return new LocalSandbox(this.#core, this.#journal.as(context), this.#gate, this.#closeStore)
   }
 
   exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {

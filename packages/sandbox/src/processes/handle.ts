@@ -56,7 +56,8 @@ export class ProcessHandle implements Process {
 
   end(): Promise<void> {
     return this.#operate('process_end_input', {}, async () => {
-      const { terminal, stdin } = this.#entry.current
+      const { terminal, stdin, ended } = this.#entry.current
+      if (terminal !== undefined && ended) throw exited(this.id)
       // ^D: the end of input, as a terminal knows it.
       if (terminal !== undefined) await terminal.write('\x04')
       else if (stdin?.writable) await written((done) => stdin.end(() => done()))

@@ -77,6 +77,22 @@ export async function* followLogs(
   }
 }
 
+/** Whether the journal knows of such a process. */
+export async function wasStarted(journal: Journal, process: string): Promise<boolean> {
+  let after: string | undefined
+  for (;;) {
+    const page = await journal.read({
+      types: ['process.started'],
+      text: process,
+      ...(after !== undefined && { after }),
+    })
+    if (page.events.some((item) => isEvent(item, 'process.started') && item.data.process === process))
+      return true
+    if (page.end) return false
+    after = page.cursor
+  }
+}
+
 /** Whether what the journal last says of it, up to there, is an end for good. */
 async function hasEnded(
   journal: Journal,

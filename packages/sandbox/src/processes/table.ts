@@ -8,6 +8,7 @@ export class ProcessTable {
   readonly #entries = new Map<string, ProcessEntry>()
   readonly #limits: ProcessLimits
   #starting = 0
+  #left = 0
 
   constructor(limits: ProcessLimits) {
     this.#limits = limits
@@ -33,10 +34,12 @@ export class ProcessTable {
   }
 
   async start(host: ProcessHost, options: EntryOptions): Promise<ProcessEntry> {
-    await this.#admit(host.journal)
+    if (this.running.length + this.#starting >= this.#limits.processes) await this.#refuse(host.journal)
     this.#starting += 1
+    const left = this.#left
     try {
       const entry = await ProcessEntry.start(host, options)
+      if (left !== this.#left) entry.letGo('cancelled')
       this.#entries.set(entry.id, entry)
       const ended = () => this.#ended(entry)
       void entry.exit.then(ended, ended)
@@ -46,15 +49,22 @@ export class ProcessTable {
     }
   }
 
+  /** The machine is about to go: what runs, and what is being started, is told why it ends. */
+  leave(): ProcessEntry[] {
+    this.#left += 1
+    const { running } = this
+    for (const entry of running) entry.letGo('cancelled')
+    return running
+  }
+
   remove(id: string): void {
     const entry = this.get(id)
     if (!entry.over) throw new VitrineError('process_running', `Process ${id} is still running.`)
     this.#entries.delete(id)
   }
 
-  async #admit(journal: Journal): Promise<void> {
+  async #refuse(journal: Journal): Promise<never> {
     const max = this.#limits.processes
-    if (this.running.length + this.#starting < max) return
     await journal.append([{ type: 'limit.reached', data: { limit: 'processes', max } }])
     throw new VitrineError('process_limit', `This sandbox runs ${max} processes already, which is its limit.`)
   }

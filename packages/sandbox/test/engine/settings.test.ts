@@ -42,6 +42,7 @@ describe('the settings of a sandbox', () => {
         root: join(data, 'sandboxes/sbx_1/workspace'),
         home: join(data, 'sandboxes/sbx_1/home'),
         state: join(data, 'sandboxes/sbx_1/state'),
+        homeGiven: false,
         managed: true,
         own: [join(data, 'sandboxes/sbx_1')],
       },
@@ -127,6 +128,7 @@ describe('the workspace', () => {
       root: join(base, 'work'),
       home: join(base, '.vitrine/work/home'),
       state: join(base, 'data/sandboxes/sbx_1/state'),
+      homeGiven: false,
       managed: false,
       own: [join(base, 'data/sandboxes/sbx_1'), join(base, '.vitrine/work')],
     })

@@ -8,6 +8,7 @@ import { call, evaluate } from './interpreter.ts'
 const allow = 0x7fff0000
 const eperm = 0x00050001
 const enosys = 0x00050026
+const eafnosupport = 0x00050061
 
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7 } as const
 const flavours = (['x64', 'arm64'] as const).flatMap((arch) =>
@@ -31,7 +32,15 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     const refused = new Set(numbers(root ? forbidden : [...forbidden, ...forbiddenToUsers]))
     const missing = new Set(numbers(setId ? absent : [...absent, ...absentWithoutSetId]))
     for (let number = 0; number < 1024; number += 1) {
-      const expected = refused.has(number) ? eperm : missing.has(number) ? enosys : allow
+      // Family 0 is none.
+      const isSocket = [nr('socket'), nr('socketpair')].includes(number)
+      const expected = isSocket
+        ? eafnosupport
+        : refused.has(number)
+          ? eperm
+          : missing.has(number)
+            ? enosys
+            : allow
       expect([number, answer(number)]).toEqual([number, expected])
     }
   })
@@ -66,6 +75,14 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     ['ioctl', eperm, [0, 0x541c]],
     ['ioctl', eperm, [0, 0xdeadbeef_00005412n]],
     ['ioctl', allow, [0x5412, 0x5413]],
+    ...[1, 2, 10, 16].map((family): [Syscall, number, number[]] => ['socket', allow, [family]]),
+    ...[0, 3, 17, 38, 40, 44].map((family): [Syscall, number, number[]] => [
+      'socket',
+      eafnosupport,
+      [family],
+    ]),
+    ['socketpair', allow, [1]],
+    ['socketpair', eafnosupport, [40]],
   ])('%s → %i with %o', (name, expected, args) => {
     expect(answer(nr(name), ...args)).toBe(expected)
   })
@@ -140,6 +157,7 @@ function expectedAnswer(
   const [first = [0, 0], second = [0, 0], third = [0, 0], fourth = [0, 0]] = args
   if (absent.some(is) || (is('openat2') && !setId)) return enosys
   if (forbidden.some(is) || (is('chroot') && !root)) return eperm
+  if (is('socket') || is('socketpair')) return [1, 2, 10, 16].includes(first[0]) ? allow : eafnosupport
   if (is('ioctl')) return [0x5412, 0x541c].includes(second[0]) ? eperm : allow
   if (is('clone')) return BigInt(first[0]) & 0x7e020000n ? eperm : allow
   if (is('unshare')) return first[1] !== 0 || BigInt(first[0]) & ~0x50f00n ? eperm : allow
