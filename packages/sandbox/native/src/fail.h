@@ -4,6 +4,8 @@
 
 /** Where failures are written; -1 writes them to standard error. */
 extern int report_fd;
+/** Told instead, where there is one. */
+extern void (*on_failure)(const struct line *line);
 
 void __attribute__((noreturn)) fail(const char *step, long error, const char *what);
 

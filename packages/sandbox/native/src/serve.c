@@ -116,32 +116,26 @@ static void __attribute__((noreturn)) run_command(const struct request *request,
   become_command(&command, sandbox.user);
 }
 
+static unsigned int own_id;
+
+/** A keeper that cannot go in, or a command that cannot be there. */
+static void tell_failure(const struct line *line) {
+  struct record record = {.id = own_id, .kind = failed};
+  size_t size = line->size < sizeof record.text ? line->size : sizeof record.text - 1;
+  memcpy(record.text, line->at, size);
+  tell(&record);
+}
+
 static void __attribute__((noreturn)) keep(const struct request *request, const int *streams) {
-  int lines[2];
-  must("pipe", pipe_pair(lines), "report");
-  report_fd = lines[1];
+  own_id = request->id;
+  on_failure = tell_failure;
   close_fd(channel);
   become_keeper(&sandbox);
-  // It comes back when the command is there, or has failed to be.
-  long command = SYS(clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+  // It comes back when the command is there, or has failed to be; the host goes by what it is told first.
+  long command = must("fork", SYS(clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0), "command");
   if (command == 0) run_command(request, streams);
-  struct record record = {.id = request->id, .kind = started, .value = 0, .command = (int)command};
-  close_fd(lines[1]);
-  report_fd = -1;
-  long size = command < 0 ? 0 : read_some(lines[0], record.text, sizeof record.text - 1);
-  if (command < 0) {
-    static struct line line;
-    add(add_number(add(clear(&line), "fork "), (unsigned long)-command), " command");
-    memcpy(record.text, line.at, line.size + 1);
-    size = (long)line.size;
-  }
-  if (size > 0) {
-    record.kind = failed;
-    tell(&record);
-    leave(0);
-  }
+  struct record record = {.id = request->id, .kind = started, .command = (int)command};
   tell(&record);
-  close_fd(lines[0]);
   for (int fd = 0; fd < 3; fd++) {
     close_fd(streams[fd]);
     close_fd(fd);

@@ -183,6 +183,7 @@ class PlainMachine implements Machine {
 
   async close(): Promise<void> {
     this.#closing = true
+    this.#theSpawner?.expectEnd()
     try {
       await this.#group?.kill()
       await killMembers((table) => this.#members(table))

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
 import { killKept, signalKept, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
@@ -9,6 +10,8 @@ import { encodeRequest, type Identity } from './request.ts'
 
 /** More than that the small program does not take. */
 const maxRequestBytes = 4 * 1024 * 1024
+
+const reportMs = 500
 
 interface Waiting {
   readonly launch: Launch
@@ -37,6 +40,7 @@ export class Spawner {
   readonly #waiting = new Map<number, Waiting>()
   #requests = 0
   #gone = false
+  #expected = false
 
   constructor({ program, orders, env, onStart }: SpawnerOptions) {
     this.#child = spawn(program, ['serve', '3', ...orders], {
@@ -77,6 +81,11 @@ export class Spawner {
     })
   }
 
+  /** Everything it started is about to be killed, and may be so before it is told. */
+  expectEnd(): void {
+    this.#expected = true
+  }
+
   close(): void {
     this.#child.kill('SIGKILL')
   }
@@ -92,14 +101,18 @@ export class Spawner {
     if (keeper !== undefined) waiting.keeper = keeper
     if (started !== undefined) {
       waiting.started = true
-      waiting.start(launchedOf(waiting, started))
+      waiting.start(launchedOf(waiting, started, () => this.#ended(id, waiting, killed)))
     }
     if (failed !== undefined) this.#refuse(id, waiting, failed)
-    if (ended !== undefined) {
-      this.#forget(id)
-      waiting.streams[0]?.destroy()
-      waiting.end(endingOf(ended))
-    }
+    if (ended !== undefined) this.#ended(id, waiting, endingOf(ended))
+  }
+
+  #ended(id: number, waiting: Waiting, ending: Ending): void {
+    if (!this.#waiting.has(id)) return
+    this.#forget(id)
+    waiting.streams[0]?.destroy()
+    if (waiting.started) waiting.end(ending)
+    else waiting.refuse(neverBegan())
   }
 
   #refuse(id: number, waiting: Waiting, failed: string): void {
@@ -114,19 +127,29 @@ export class Spawner {
     if (this.#waiting.size === 0) this.#child.channel?.unref()
   }
 
-  /** Nobody will ever say how these ended. */
+  /** Unless we killed them, nobody will ever say how these ended. */
   #end(): void {
     this.#gone = true
+    const ending = this.#expected ? killed : { code: null, signal: null }
     for (const [id, waiting] of this.#waiting) {
       this.#forget(id)
-      if (waiting.started) waiting.end({ code: null, signal: null })
-      else
-        waiting.refuse(new VitrineError('sandbox_not_running', 'The sandbox ended before the command began.'))
+      if (waiting.started) waiting.end(ending)
+      else waiting.refuse(neverBegan())
     }
   }
 }
 
-function launchedOf({ keeper, streams, ended, launch }: Waiting, pid: number): Launched {
+function neverBegan(): VitrineError {
+  return new VitrineError('sandbox_not_running', 'The sandbox ended before the command began.')
+}
+
+const killed: Ending = { code: null, signal: 'SIGKILL' }
+
+function launchedOf(
+  { keeper, streams, ended, launch }: Waiting,
+  pid: number,
+  wasKilled: () => void,
+): Launched {
   const [stdin, stdout, stderr] = streams
   if (stdout === undefined || stderr === undefined)
     throw new VitrineError('internal', 'A process was started without its pipes.')
@@ -134,14 +157,19 @@ function launchedOf({ keeper, streams, ended, launch }: Waiting, pid: number): L
   stdin?.on('error', () => undefined)
   // Only so is its end noticed.
   stdin?.resume()
+  // In a sandbox that is paused nobody tells how it ended. We killed it, and it is gone.
+  const heard = async () => {
+    await Promise.race([ended, sleep(reportMs, undefined, { ref: false })])
+    wasKilled()
+  }
   return {
     pid,
     top: keeper,
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
     signal: (name, reach) => signalKept(keeper, name, reach),
-    killTree: () => killKept(keeper),
-    stopTree: (graceMs) => stopKept(keeper, graceMs),
+    killTree: () => killKept(keeper).then(heard),
+    stopTree: (graceMs) => stopKept(keeper, graceMs).then(heard),
   }
 }
 

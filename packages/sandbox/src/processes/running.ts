@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
 import { type ProcessExit, VitrineError } from '@vitrine/protocol'
 import type { Ending, Launch, Launched } from '../machine/machine.ts'
@@ -147,9 +148,11 @@ export class RunningProcess {
 
   #listen(): void {
     const { pipes, terminal } = this.#launched
-    terminal?.onData((bytes) => this.#take('terminal', bytes))
-    pipes?.stdout.on('data', (bytes: Buffer) => this.#take('stdout', bytes))
-    pipes?.stderr.on('data', (bytes: Buffer) => this.#take('stderr', bytes))
+    // Its pipes may come from elsewhere; what comes out of them belongs to the operation that started it.
+    const take = AsyncLocalStorage.bind((stream: OutputStream, bytes: Buffer) => this.#take(stream, bytes))
+    terminal?.onData((bytes) => take('terminal', bytes))
+    pipes?.stdout.on('data', (bytes: Buffer) => take('stdout', bytes))
+    pipes?.stderr.on('data', (bytes: Buffer) => take('stderr', bytes))
     for (const pipe of this.#pipes()) pipe.on('error', () => undefined)
   }
 

@@ -226,7 +226,7 @@ class BubblewrapMachine implements Machine {
   async close(): Promise<void> {
     this.#closing = true
     this.#portal?.close()
-    this.#theSpawner?.close()
+    this.#theSpawner?.expectEnd()
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
     // The kernel ends everything in a process table with its first process.
     this.#built.hold()
@@ -234,6 +234,7 @@ class BubblewrapMachine implements Machine {
     await this.#built.ended
     const until = performance.now() + goneMs
     while (readRow(this.#built.pid) !== undefined && performance.now() < until) await sleep(2)
+    this.#theSpawner?.close()
     for (const fd of this.#fds.splice(0)) closeSync(fd)
     this.#built.release()
     try {
