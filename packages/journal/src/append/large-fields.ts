@@ -10,6 +10,7 @@ const maxEventBytes = 1024 * 1024
 
 interface Offloaded {
   readonly data: JsonObject
+  readonly dataJson: string
   readonly blobs: readonly NewBlob[]
 }
 
@@ -17,9 +18,11 @@ interface Offloaded {
 export type BlobRoom = (bytes: number, hash: string) => boolean
 
 /** Moves what is too large for an event into blobs, or cuts it where there is no room for one. */
-export function offloadLargeFields(data: JsonObject, hasRoom: BlobRoom): Offloaded {
+export function offloadLargeFields(data: JsonObject, dataJson: string, hasRoom: BlobRoom): Offloaded {
   const blobs: NewBlob[] = []
+  let changed = false
   const store = (text: string, mediaType: string): JsonValue => {
+    changed = true
     const blob = toBlob(Buffer.from(text), mediaType)
     if (!hasRoom(blob.bytes.byteLength, blob.hash)) return cut(text)
     blobs.push(blob)
@@ -34,20 +37,22 @@ export function offloadLargeFields(data: JsonObject, hasRoom: BlobRoom): Offload
     return value
   }
   let result = mapFields(data, offload)
-  if (JSON.stringify(result).length > maxEventBytes) {
+  // Writing it is what costs: a text of many short lines is as long as that without any field being too large.
+  let json = changed ? JSON.stringify(result) : dataJson
+  if (json.length > maxEventBytes) {
     result = mapFields(result, (field) => {
-      const json = JSON.stringify(field)
-      return isTooLarge(json) ? store(json, 'application/json') : field
+      const fieldJson = JSON.stringify(field)
+      return isTooLarge(fieldJson) ? store(fieldJson, 'application/json') : field
     })
+    json = JSON.stringify(result)
   }
-  const size = JSON.stringify(result).length
-  if (size > maxEventBytes) {
+  if (json.length > maxEventBytes) {
     throw new VitrineError(
       'event_invalid',
-      `data: expected at most ${maxEventBytes} bytes of JSON in fields below ${maxFieldBytes} bytes, got ${size}.`,
+      `data: expected at most ${maxEventBytes} bytes of JSON in fields below ${maxFieldBytes} bytes, got ${json.length}.`,
     )
   }
-  return { data: result, blobs }
+  return { data: changed ? result : data, dataJson: json, blobs }
 }
 
 /** Counted in bytes, of which a letter has three at most. */

@@ -73,9 +73,9 @@ export class PreparedAppend implements Wish {
     let data = applyPolicy(input.type, redacted, workshop.policy)
     let dataJson = JSON.stringify(data)
     if (isTooLarge(dataJson)) {
-      const offloaded = offloadLargeFields(data, workshop.hasRoomForBlob)
+      const offloaded = offloadLargeFields(data, dataJson, workshop.hasRoomForBlob)
       data = offloaded.data
-      dataJson = JSON.stringify(data)
+      dataJson = offloaded.dataJson
       this.blobs = [...this.blobs, ...offloaded.blobs]
       for (const { bytes } of offloaded.blobs) this.size += bytes.byteLength
     }
