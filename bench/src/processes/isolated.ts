@@ -33,7 +33,7 @@ function row(what: string, took: { raw: number[]; plain: number[]; ours: number[
   const added = mine - bare
   return {
     what,
-    measured: `p50 ${mine.toFixed(2)} ms, +${added.toFixed(2)} ms`,
+    measured: `p50 ${mine.toFixed(2)} ms, ${added < 0 ? '−' : '+'}${Math.abs(added).toFixed(2)} ms`,
     against: `${bare.toFixed(2)} ms raw spawn; +${(plain - bare).toFixed(2)} ms plain bwrap per command (no journal, no seccomp)`,
     bar: `≤ +${barMs} ms`,
     holds: added <= barMs,

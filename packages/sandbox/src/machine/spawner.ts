@@ -99,20 +99,23 @@ export class Spawner {
     }
     if (stream !== undefined && handle instanceof Socket) waiting.streams[stream] = handle
     if (keeper !== undefined) waiting.keeper = keeper
-    if (started !== undefined) {
-      waiting.started = true
-      waiting.start(launchedOf(waiting, started, () => this.#ended(id, waiting, killed)))
-    }
+    if (started !== undefined) this.#started(id, waiting, started)
     if (failed !== undefined) this.#refuse(id, waiting, failed)
     if (ended !== undefined) this.#ended(id, waiting, endingOf(ended))
+  }
+
+  #started(id: number, waiting: Waiting, pid: number): void {
+    waiting.started = true
+    waiting.start(launchedOf(waiting, pid, () => this.#ended(id, waiting, killed)))
   }
 
   #ended(id: number, waiting: Waiting, ending: Ending): void {
     if (!this.#waiting.has(id)) return
     this.#forget(id)
     waiting.streams[0]?.destroy()
-    if (waiting.started) waiting.end(ending)
-    else waiting.refuse(neverBegan())
+    // Its keeper was killed before it could say that the command is there.
+    if (!waiting.started) this.#started(id, waiting, waiting.keeper)
+    waiting.end(ending)
   }
 
   #refuse(id: number, waiting: Waiting, failed: string): void {

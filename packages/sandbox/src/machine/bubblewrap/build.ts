@@ -62,7 +62,7 @@ async function buildAsRoot(
   const degraded: Degradation[] = []
   const attempt = async (asked: BuildOptions, mapsOwners: boolean): Promise<Built> => {
     try {
-      const plan = planForRoot(options.tools, asked, { uids, mapsOwners })
+      const plan = await planForRoot(options.tools, asked, { uids, mapsOwners })
       const { pid, ended, hold } = await raise(plan, group, sandboxMarker(options.id))
       return { pid, ended, hold, degraded, uids, changeable: asked.rootfs === 'writable', release }
     } catch (error) {

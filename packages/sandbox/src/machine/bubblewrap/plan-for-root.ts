@@ -24,11 +24,11 @@ export interface RootPlan {
 }
 
 /** For a host that is root: private user ids, and on request a system of its own that can be changed. */
-export function planForRoot(
+export async function planForRoot(
   { program, bubblewrap }: Tools,
   options: BuildOptions,
   { uids, mapsOwners }: RootPlan,
-): Plan {
+): Promise<Plan> {
   const accounts = writeAccounts(options)
   const disk = settleOwner(options)
   if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, mapped(uids))
@@ -45,7 +45,7 @@ export function planForRoot(
     binds: options.binds.map((bind, index) => ({ ...bind, source: stage(`bind${index}`) })),
   }
   if (options.rootfs === 'writable') {
-    const copies = writableSystem(options.state, accounts, systemEntries(), uids)
+    const copies = await writableSystem(options.state, accounts, systemEntries(), uids)
     const mounts = [...copies.mounts, ...machineMounts(options, sources)]
     const args = bubblewrapArguments(layoutOf(options, copies.system, mounts))
     return { file: program, args: ['build', ...orders, ...copies.orders, '--', bubblewrap, ...args] }

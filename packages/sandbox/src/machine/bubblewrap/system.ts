@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as immediately } from 'node:timers/promises'
 import type { SystemEntry } from './layout.ts'
 
 /** What of the host's root a sandbox sees. Nothing below /home, /root, /srv, /mnt, /run, /sys or /var is. */
@@ -41,19 +42,25 @@ export function hostFile(path: string): string {
   }
 }
 
+/** So many entries are looked at before others get their turn. */
+const entriesPerTurn = 256
+
 /** Files below a folder that not everyone on the host may read: its root's alone, not a sandbox's root's. */
-export function privateFiles(folder: string): string[] {
+export async function privateFiles(folder: string): Promise<string[]> {
   const found: string[] = []
-  const walk = (path: string, hidden: boolean) => {
-    for (const name of namesIn(path)) {
-      const full = join(path, name)
-      const stat = lstatSync(full, { throwIfNoEntry: false })
+  const folders = [{ path: folder, hidden: false }]
+  let seen = 0
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for (const name of namesIn(at.path)) {
+      seen += 1
+      if (seen % entriesPerTurn === 0) await immediately()
+      const path = join(at.path, name)
+      const stat = lstatSync(path, { throwIfNoEntry: false })
       if (stat === undefined || stat.isSymbolicLink()) continue
-      if (stat.isDirectory()) walk(full, hidden || !everyoneMay(stat, 0o5))
-      else if (hidden || !everyoneMay(stat, 0o4)) found.push(full)
+      if (stat.isDirectory()) folders.push({ path, hidden: at.hidden || !everyoneMay(stat, 0o5) })
+      else if (at.hidden || !everyoneMay(stat, 0o4)) found.push(path)
     }
   }
-  walk(folder, false)
   return found
 }
 

@@ -30,12 +30,12 @@ export interface WritableSystem {
 }
 
 /** Copies of the system's folders that keep their changes beside them. They begin anew with each start. */
-export function writableSystem(
+export async function writableSystem(
   state: string,
   accounts: { readonly passwd: string; readonly group: string },
   system: readonly SystemEntry[],
   uids: number,
-): WritableSystem {
+): Promise<WritableSystem> {
   const changes = join(state, 'system')
   rmSync(changes, { recursive: true, force: true })
   const orders: string[] = []
@@ -69,13 +69,17 @@ export function writableSystem(
     mounts.push({ source: copy(path), target: path, writable: true })
   const hidden = join(state, 'hidden')
   const kept = records.filter((one) => hostFolder(one))
-  const secrets = [
-    ...['/opt', '/usr/local'].flatMap(privateFiles).map((path) => path.slice(1)),
-    ...kept.flatMap((record) => privateFiles(record).map((path) => path.replace(record, stagedName(record)))),
-  ]
+  const secrets: string[] = []
+  for (const folder of ['/opt', '/usr/local', ...kept])
+    for (const path of await privateFiles(folder)) secrets.push(path.replace(folder, stagedPlace(folder)))
   writeFileSync(hidden, secrets.map((path) => `${path}\0`).join(''), { mode: 0o600 })
   orders.push(`hide=${hidden}`)
   return { orders, system: copied, mounts }
+}
+
+/** Records have a stage of their own; the rest is below its system folder's. */
+function stagedPlace(folder: string): string {
+  return records.some((record) => record === folder) ? stagedName(folder) : folder.slice(1)
 }
 
 function stagedName(path: string): string {
