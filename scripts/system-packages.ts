@@ -6,7 +6,10 @@ import { join } from 'node:path'
 const needed: Readonly<Record<string, string>> = {
   bwrap: 'bubblewrap',
   curl: 'curl',
+  gcc: 'gcc',
+  getcap: 'libcap2-bin',
   git: 'git',
+  ps: 'procps',
   python3: 'python3',
 }
 
