@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
-/** Programs that tests run for real, and the Debian packages that bring them. */
+/** Programs that tests run for real, and the Debian packages that bring them (and what they need). */
 const needed: Readonly<Record<string, string>> = {
   bwrap: 'bubblewrap',
   curl: 'curl',
-  gcc: 'gcc',
+  gcc: 'gcc libc6-dev',
   getcap: 'libcap2-bin',
   git: 'git',
   ps: 'procps',
@@ -17,7 +17,13 @@ const needed: Readonly<Record<string, string>> = {
 export default function installSystemPackages(): void {
   const missing = Object.entries(needed).filter(([program]) => !isInstalled(program))
   if (missing.length === 0 || process.platform !== 'linux') return
-  const command = ['apt-get', 'install', '-y', '--no-install-recommends', ...missing.map(([, name]) => name)]
+  const command = [
+    'apt-get',
+    'install',
+    '-y',
+    '--no-install-recommends',
+    ...missing.flatMap(([, names]) => names.split(' ')),
+  ]
   if (process.getuid?.() !== 0 || !isInstalled('apt-get')) {
     console.warn(
       `Tests that need ${missing.map(([program]) => program).join(', ')} will fail. Run: sudo ${command.join(' ')}`,
