@@ -34,13 +34,14 @@ export async function launchInTerminal(
     throw launchError(failure.step, failure.errno, failure.what, launch)
   }
   const keeper = [...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0
+  const kept = { keeper, parent: pid }
   return {
     pid,
     top: pid,
     ended,
     terminal,
-    signal: (name, reach) => signalKept(keeper, name, reach),
-    killTree: () => killKept(keeper),
-    stopTree: (graceMs) => stopKept(keeper, graceMs),
+    signal: (name, reach) => signalKept(kept, name, reach),
+    killTree: () => killKept(kept),
+    stopTree: (graceMs) => stopKept(kept, graceMs),
   }
 }

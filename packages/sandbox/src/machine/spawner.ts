@@ -106,7 +106,7 @@ export class Spawner {
 
   #started(id: number, waiting: Waiting, pid: number): void {
     waiting.started = true
-    waiting.start(launchedOf(waiting, pid, () => this.#ended(id, waiting, killed)))
+    waiting.start(launchedOf(waiting, pid, this.#child.pid ?? 0, () => this.#ended(id, waiting, killed)))
   }
 
   #ended(id: number, waiting: Waiting, ending: Ending): void {
@@ -151,8 +151,10 @@ const killed: Ending = { code: null, signal: 'SIGKILL' }
 function launchedOf(
   { keeper, streams, ended, launch }: Waiting,
   pid: number,
+  parent: number,
   wasKilled: () => void,
 ): Launched {
+  const kept = { keeper, parent }
   const [stdin, stdout, stderr] = streams
   if (stdout === undefined || stderr === undefined)
     throw new VitrineError('internal', 'A process was started without its pipes.')
@@ -170,9 +172,9 @@ function launchedOf(
     top: keeper,
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
-    signal: (name, reach) => signalKept(keeper, name, reach),
-    killTree: () => killKept(keeper).then(heard),
-    stopTree: (graceMs) => stopKept(keeper, graceMs).then(heard),
+    signal: (name, reach) => signalKept(kept, name, reach),
+    killTree: () => killKept(kept).then(heard),
+    stopTree: (graceMs) => stopKept(kept, graceMs).then(heard),
   }
 }
 
