@@ -183,7 +183,9 @@ export class Journal implements JournalReader {
       gates: this.#core.gates,
       append: (events: readonly EventInput[]) => this.append(events),
     }
-    const trace = this.#traceparent === undefined ? {} : { traceparent: this.#traceparent }
+    // Inside an operation of this journal it belongs to that one.
+    const nested = ambient.getStore()?.journal === this.id
+    const trace = this.#traceparent === undefined || nested ? {} : { traceparent: this.#traceparent }
     return operate(host, op, data, run, { ...trace, ...options })
   }
 

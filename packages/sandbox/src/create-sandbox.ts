@@ -53,8 +53,14 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
     // One that goes on was created before.
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
-    const sandbox = new LocalSandbox(new EngineCore(id, store, settings), journal, gate, closeStore)
-    await sandbox.lifecycle.start()
+    const core = new EngineCore(id, store, settings)
+    const sandbox = new LocalSandbox(core, journal, gate, closeStore)
+    try {
+      await sandbox.lifecycle.start()
+    } catch (error) {
+      await core.abandon().catch(() => undefined)
+      throw error
+    }
     return sandbox
   } catch (error) {
     await closeStore()

@@ -52,7 +52,7 @@ function start(program: string): ChildProcess {
   // It waits for this process; this process must not wait for it.
   child.unref()
   const { stdin } = child
-  if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+  if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
   for (const groups of guarded) tell(child, '+', groups)
   child.once('exit', () => {
     // Somebody killed it: another takes its place.

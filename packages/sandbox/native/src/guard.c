@@ -4,7 +4,7 @@
 // The host holds the other end of standard input. It tells the groups it makes (`+<path>` and `-<path>` lines), and
 // with a line `.` that nothing of it is left to guard. When it is gone without that, everything in those groups and everything that carries its marker is killed until nothing is left.
 
-#define MAX_GROUPS 512
+#define MAX_GROUPS 8192
 #define MAX_PATH 512
 #define MAX_PROCESSES 65536
 #define PAUSE_NS 20000000

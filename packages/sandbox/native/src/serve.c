@@ -50,6 +50,7 @@ static struct open_command open_commands[MAX_COMMANDS];
 static struct sandbox sandbox = {-1, -1, -1, -1, -1, -1};
 static struct filter filters[2];
 static int keeps_privileges;
+static long owners = -1;
 static int channel;
 static int records[2];
 static char text[MAX_REQUEST];
@@ -181,7 +182,17 @@ static void carry_out(void) {
       streams[0] = (int)open_at(AT_FDCWD, "/dev/null", O_RDONLY, 0);
       continue;
     }
-    if (SYS(socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair, 0) < 0) leave(1);
+    // Output goes through pipes: a socket cannot be opened again as /dev/stdout. The pipe belongs to who may do so.
+    long made = i == 0 ? SYS(socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair, 0) : pipe_pair(pair);
+    if (made < 0) {
+      while (i-- > 0) {
+        close_fd(streams[i]);
+        if (ends[i] >= 0) close_fd(ends[i]);
+      }
+      refuse(request.id, "fork", EAGAIN);
+      return;
+    }
+    if (i > 0 && owners >= 0 && request.uid >= 0) SYS(fchown, pair[1], owners + request.uid, owners + request.gid, 0, 0);
     SYS(fcntl, pair[0], F_SETFL, O_NONBLOCK, 0, 0);
     ends[i] = pair[0];
     streams[i] = pair[1];
@@ -268,6 +279,7 @@ void __attribute__((noreturn)) serve_mode(char **args) {
     if (take_namespace(&sandbox, *args)) continue;
     if ((value = after(*args, "seccomp="))) read_filter(&filters[0], value);
     else if ((value = after(*args, "seccomp-root="))) read_filter(&filters[1], value);
+    else if ((value = after(*args, "owners="))) owners = number(value);
     else if (same(*args, "privileges=keep")) keeps_privileges = 1;
     else fail("usage", EINVAL, *args);
   }

@@ -37,13 +37,15 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  readonly #onStoreLost: () => void
 
   constructor(id: string, store: Store, settings: Settings) {
     this.id = id
     this.store = store
     this.settings = settings
     this.table = new ProcessTable(settings.processLimits)
-    store.lost.addEventListener('abort', () => void this.#leave().catch(() => undefined), { once: true })
+    this.#onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
+    store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
   }
 
   get state(): State {
@@ -78,8 +80,19 @@ export class EngineCore {
       }
       this.#state = 'running'
       const { capabilities } = this.#running.machine
-      await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
+      try {
+        await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
+      } catch (error) {
+        // A machine that is not on record must not run.
+        await this.#leave()
+        throw error
+      }
     })
+  }
+
+  /** Ends everything without a word: for whoever could not even begin. */
+  abandon(): Promise<void> {
+    return this.#inTurn(() => this.#leave())
   }
 
   async #raise(journal: Journal): Promise<Running> {
@@ -166,6 +179,7 @@ export class EngineCore {
       if (this.#state === 'destroyed') return
       await this.#leave()
       this.#state = 'destroyed'
+      this.store.lost.removeEventListener('abort', this.#onStoreLost)
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal.append([{ type: 'sandbox.destroyed', data: {} }])
     })
@@ -191,7 +205,7 @@ export class EngineCore {
     await journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
-    await this.#leave()
+    await this.#inTurn(() => this.#leave())
   }
 
   /** One change of state at a time. */

@@ -59,7 +59,8 @@ export class SandboxProcesses implements Processes {
     const stop = () => {
       if (entry?.endedWaiting === true) over.abort()
     }
-    void entry?.exit.then(stop, stop)
+    // An end that could not be written is one that nobody will read.
+    void entry.exit.then(stop, () => over.abort())
     const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
     yield* followLogs(this.#journal, id, { ...options, signal })
   }

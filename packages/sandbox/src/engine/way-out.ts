@@ -34,6 +34,8 @@ export async function openWayOut(
   who: WhoConnects,
 ): Promise<WayOut> {
   readAllowList(reach)
+  // Who it is can be told or not; that it is allowed does not hang on it.
+  const asked: WhoConnects = (socket) => who(socket).catch(() => undefined)
   const record = async (event: ReachEvent) => void (await outside(() => journal.append([event])))
   const loopback = new Map(reach.flatMap(loopbackEntry))
   const servers: Server[] = []
@@ -45,7 +47,7 @@ export async function openWayOut(
     const { handle } = proxy
     server.on(
       'connection',
-      (socket) => void who(socket).then((process) => handle(socket, { ...(process && { process }) })),
+      (socket) => void asked(socket).then((process) => handle(socket, { ...(process && { process }) })),
     )
   }
   const sockets = new Set<Socket>()
@@ -55,7 +57,7 @@ export async function openWayOut(
     server.on('connection', (socket) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
-      void who(socket).then((process) => forwardToHost(socket, { host, port }, process, record))
+      void asked(socket).then((process) => forwardToHost(socket, { host, port }, process, record))
     })
   }
   for (const server of servers) server.unref()
@@ -125,6 +127,7 @@ export async function processOfSocket(
   processOf: (pid: number) => string | undefined,
 ): Promise<string | undefined> {
   const { remotePort } = socket
+  if (remotePort === undefined) return undefined
   const row = readSockets(machine.netFolder).find(
     ({ port, state }) => port === remotePort && state === 'established',
   )

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { killKept, signalKept, stopKept } from './kept.ts'
+import { keeperAt, killKept, signalKept, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched } from './machine.ts'
 import { readProcessTable } from './process-table.ts'
@@ -30,18 +30,18 @@ export async function launchInTerminal(
   // It says nothing when the command is there.
   const failure = parseFailure(report === undefined ? '' : await text(report))
   if (failure !== undefined) {
+    terminal.close()
     await ended
     throw launchError(failure.step, failure.errno, failure.what, launch)
   }
-  const keeper = [...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0
-  const kept = { keeper, parent: pid }
+  const keeper = keeperAt([...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0)
   return {
     pid,
     top: pid,
     ended,
     terminal,
-    signal: (name, reach) => signalKept(kept, name, reach),
-    killTree: () => killKept(kept),
-    stopTree: (graceMs) => stopKept(kept, graceMs),
+    signal: (name, reach) => signalKept(keeper, name, reach),
+    killTree: async () => void (await killKept(keeper)),
+    stopTree: async (graceMs) => void (await stopKept(keeper, graceMs)),
   }
 }

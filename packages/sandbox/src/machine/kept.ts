@@ -1,59 +1,70 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killMembers, send } from './kill-tree.ts'
-import { descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
+import { descendantsOf, type ProcessRow, readProcessTable, readRow } from './process-table.ts'
 
 type Table = ReadonlyMap<number, ProcessRow>
-
 const pollMs = 10
 
-/** A keeper, and whose child it is: a process of that number with another parent is another process. */
-export interface Kept {
-  readonly keeper: number
-  readonly parent: number
+/** A number alone may be another process by now. */
+export interface Keeper {
+  readonly pid: number
+  readonly startedAt: number
 }
 
-function isThere({ keeper, parent }: Kept, table: Table): boolean {
-  const row = table.get(keeper)
-  return row !== undefined && row.parent === parent && !row.ended
+export function keeperAt(pid: number): Keeper {
+  return { pid, startedAt: readRow(pid)?.startedAt ?? -1 }
 }
 
-/** The command of a keeper: what the keeper adopted was born later. */
-function commandOf(keeper: number, table: Table): ProcessRow | undefined {
+function stands({ pid, startedAt }: Keeper): boolean {
+  const row = pid > 1 ? readRow(pid) : undefined
+  return row !== undefined && !row.ended && row.startedAt === startedAt
+}
+
+function commandOf({ pid }: Keeper, table: Table): ProcessRow | undefined {
   return [...table.values()]
-    .filter(({ parent }) => parent === keeper)
+    .filter(({ parent }) => parent === pid)
     .toSorted((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)[0]
 }
 
-export function signalKept(kept: Kept, name: NodeJS.Signals, reach: 'program' | 'tree'): void {
+export function signalKept(keeper: Keeper, name: NodeJS.Signals, reach: 'program' | 'tree'): void {
+  if (!stands(keeper)) return
   const table = readProcessTable()
-  if (!isThere(kept, table)) return
-  const { keeper } = kept
   const command = commandOf(keeper, table)
-  if (reach === 'tree') for (const pid of descendantsOf([keeper], table)) send(pid, name)
+  if (reach === 'tree') for (const pid of descendantsOf([keeper.pid], table)) send(pid, name)
   else if (command !== undefined && !command.ended) send(command.pid, name)
 }
 
-/** Everything below a keeper. While it stands still it cannot leave, and whatever loses its parent stays below it. */
-export async function killKept(kept: Kept): Promise<void> {
-  await standingStill(kept, ({ keeper }) => killMembers((table) => descendantsOf([keeper], table)))
+/** False when there was nothing left to kill. */
+export function killKept(keeper: Keeper): Promise<boolean> {
+  return still(keeper, () => killMembers((table) => descendantsOf([keeper.pid], table)))
 }
 
-/** Asks everything below a keeper to end; what is left when its command has ended, or after a while, is killed. */
-export async function stopKept(kept: Kept, graceMs: number): Promise<void> {
-  await standingStill(kept, async ({ keeper }) => {
-    for (const pid of descendantsOf([keeper], readProcessTable())) send(pid, 'SIGTERM')
+export async function stopKept(keeper: Keeper, graceMs: number): Promise<boolean> {
+  return still(keeper, async () => {
+    const table = readProcessTable()
+    const command = commandOf(keeper, table)
+    for (const pid of descendantsOf([keeper.pid], table)) send(pid, 'SIGTERM')
     const until = performance.now() + graceMs
-    while (performance.now() < until && commandOf(keeper, readProcessTable())?.ended === false)
+    while (command !== undefined && performance.now() < until && readRow(command.pid)?.ended === false)
       await sleep(pollMs)
-    await killMembers((table) => descendantsOf([keeper], table))
+    await killMembers((now) => descendantsOf([keeper.pid], now))
   })
 }
 
-async function standingStill(kept: Kept, work: (kept: Kept) => Promise<void>): Promise<void> {
-  if (!isThere(kept, readProcessTable()) || !send(kept.keeper, 'SIGSTOP')) return
+async function still(keeper: Keeper, work: () => Promise<void>): Promise<boolean> {
+  if (!stands(keeper) || !send(keeper.pid, 'SIGSTOP')) return false
   try {
-    await work(kept)
+    await work()
+    return true
   } finally {
-    send(kept.keeper, 'SIGCONT')
+    if (mayStand(keeper)) send(keeper.pid, 'SIGCONT')
+  }
+}
+
+function mayStand(keeper: Keeper): boolean {
+  try {
+    return stands(keeper)
+  } catch {
+    return true
   }
 }

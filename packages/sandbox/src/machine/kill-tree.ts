@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
 import { type ProcessRow, readProcessTable } from './process-table.ts'
 
@@ -7,6 +7,8 @@ const maxRounds = 50
 
 /** Sends a signal; a process that is gone already is fine. */
 export function send(pid: number, signal: NodeJS.Signals): boolean {
+  // 0 and below are groups, and 1 is the machine's own.
+  if (pid <= 1) return false
   try {
     process.kill(pid, signal)
     return true
@@ -23,12 +25,12 @@ export async function killMembers(
   members: (table: ReadonlyMap<number, ProcessRow>) => Iterable<number>,
 ): Promise<void> {
   const stopped = new Set<number>()
-  const living = () => {
-    const table = readProcessTable()
+  const living = async () => {
+    const table = await freshTable()
     return [...members(table)].filter((pid) => table.get(pid)?.ended === false)
   }
   for (let round = 0; round < maxRounds; round++) {
-    const fresh = living().filter((pid) => !stopped.has(pid))
+    const fresh = (await living()).filter((pid) => !stopped.has(pid))
     if (fresh.length === 0) break
     for (const pid of fresh) {
       send(pid, 'SIGSTOP')
@@ -36,7 +38,7 @@ export async function killMembers(
     }
   }
   for (const until = performance.now() + waitMs; ; ) {
-    const left = living()
+    const left = await living()
     if (left.length === 0) return
     for (const pid of left) send(pid, 'SIGKILL')
     if (performance.now() > until) {
@@ -47,4 +49,15 @@ export async function killMembers(
     }
     await sleep(2)
   }
+}
+
+let coming: Promise<ReadonlyMap<number, ProcessRow>> | undefined
+
+/** Read after it was asked for; all who ask in one turn share one reading. */
+function freshTable(): Promise<ReadonlyMap<number, ProcessRow>> {
+  coming ??= immediately().then(() => {
+    coming = undefined
+    return readProcessTable()
+  })
+  return coming
 }

@@ -115,7 +115,7 @@ class PlainMachine implements Machine {
     if (this.#theSpawner?.alive !== true) {
       this.#theSpawner = new Spawner({
         program,
-        orders: ['privileges=keep'],
+        orders: ['privileges=keep', 'owners=0'],
         env: this.#markers,
         onStart: (pid) => this.#group?.join(pid),
       })

@@ -21,11 +21,15 @@ export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   return table
 }
 
+const gone: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
+
 export function readRow(pid: number): ProcessRow | undefined {
   try {
     return parseRow(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return undefined
+  } catch (error) {
+    // Anything else, such as EMFILE, does not say that it is gone.
+    if (gone.has(error instanceof Error && 'code' in error ? error.code : undefined)) return undefined
+    throw error
   }
 }
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
-import { killKept, signalKept, stopKept } from './kept.ts'
+import { type Keeper, keeperAt, killKept, signalKept, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Ending, Launch, Launched } from './machine.ts'
 import { encodeRequest, type Identity } from './request.ts'
@@ -16,7 +16,7 @@ const reportMs = 500
 interface Waiting {
   readonly launch: Launch
   readonly streams: Socket[]
-  keeper: number
+  keeper: Keeper
   started: boolean
   start(launched: Launched): void
   refuse(error: VitrineError): void
@@ -54,9 +54,14 @@ export class Spawner {
     this.#child.on('message', (message, handle) => this.#take(message, handle))
     this.#child.unref()
     const { stdin } = this.#child
-    if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+    if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
     this.#child.channel?.unref()
-    if (this.#child.pid !== undefined) onStart(this.#child.pid)
+    try {
+      if (this.#child.pid !== undefined) onStart(this.#child.pid)
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   /** False once the small process has ended. */
@@ -74,7 +79,16 @@ export class Spawner {
     if (request.length > maxRequestBytes) throw launchError('exec', constants.errno.E2BIG, 'request', launch)
     return new Promise((start, refuse) => {
       const { promise: ended, resolve: end } = Promise.withResolvers<Ending>()
-      this.#waiting.set(id, { launch, streams: [], keeper: 0, started: false, start, refuse, ended, end })
+      this.#waiting.set(id, {
+        launch,
+        streams: [],
+        keeper: { pid: 0, startedAt: -1 },
+        started: false,
+        start,
+        refuse,
+        ended,
+        end,
+      })
       // What waits for an answer keeps this process alive.
       if (this.#waiting.size === 1) this.#child.channel?.ref()
       stdin.write(request)
@@ -98,15 +112,21 @@ export class Spawner {
       return
     }
     if (stream !== undefined && handle instanceof Socket) waiting.streams[stream] = handle
-    if (keeper !== undefined) waiting.keeper = keeper
+    if (keeper !== undefined) waiting.keeper = keeperAt(keeper)
     if (started !== undefined) this.#started(id, waiting, started)
     if (failed !== undefined) this.#refuse(id, waiting, failed)
     if (ended !== undefined) this.#ended(id, waiting, endingOf(ended))
   }
 
   #started(id: number, waiting: Waiting, pid: number): void {
+    if (waiting.streams[1] === undefined || waiting.streams[2] === undefined) {
+      // This process had no descriptor left to take its pipes with.
+      void killKept(waiting.keeper).catch(() => undefined)
+      this.#refuse(id, waiting, `fork ${constants.errno.EAGAIN} pipes`)
+      return
+    }
     waiting.started = true
-    waiting.start(launchedOf(waiting, pid, this.#child.pid ?? 0, () => this.#ended(id, waiting, killed)))
+    waiting.start(launchedOf(waiting, pid, () => this.#ended(id, waiting, killed)))
   }
 
   #ended(id: number, waiting: Waiting, ending: Ending): void {
@@ -114,7 +134,7 @@ export class Spawner {
     this.#forget(id)
     waiting.streams[0]?.destroy()
     // Its keeper was killed before it could say that the command is there.
-    if (!waiting.started) this.#started(id, waiting, waiting.keeper)
+    if (!waiting.started) this.#started(id, waiting, waiting.keeper.pid)
     waiting.end(ending)
   }
 
@@ -137,7 +157,10 @@ export class Spawner {
     for (const [id, waiting] of this.#waiting) {
       this.#forget(id)
       if (waiting.started) waiting.end(ending)
-      else waiting.refuse(neverBegan())
+      else {
+        for (const stream of waiting.streams) stream?.destroy()
+        waiting.refuse(neverBegan())
+      }
     }
   }
 }
@@ -151,10 +174,8 @@ const killed: Ending = { code: null, signal: 'SIGKILL' }
 function launchedOf(
   { keeper, streams, ended, launch }: Waiting,
   pid: number,
-  parent: number,
   wasKilled: () => void,
 ): Launched {
-  const kept = { keeper, parent }
   const [stdin, stdout, stderr] = streams
   if (stdout === undefined || stderr === undefined)
     throw new VitrineError('internal', 'A process was started without its pipes.')
@@ -163,18 +184,22 @@ function launchedOf(
   // Only so is its end noticed.
   stdin?.resume()
   // In a sandbox that is paused nobody tells how it ended. We killed it, and it is gone.
-  const heard = async () => {
+  const heard = async (struck: boolean) => {
+    if (!struck) return
     await Promise.race([ended, sleep(reportMs, undefined, { ref: false })])
+    // A timer that is late comes before what has arrived meanwhile.
+    await immediately()
+    await immediately()
     wasKilled()
   }
   return {
     pid,
-    top: keeper,
+    top: keeper.pid,
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
-    signal: (name, reach) => signalKept(kept, name, reach),
-    killTree: () => killKept(kept).then(heard),
-    stopTree: (graceMs) => stopKept(kept, graceMs).then(heard),
+    signal: (name, reach) => signalKept(keeper, name, reach),
+    killTree: () => killKept(keeper).then(heard),
+    stopTree: (graceMs) => stopKept(keeper, graceMs).then(heard),
   }
 }
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { constants, openSync } from 'node:fs'
+import { constants, openSync, write } from 'node:fs'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
 import type { Ending, Launch, LaunchedTerminal } from './machine.ts'
 import { begun, type Program, spawnOrExplain } from './pipes.ts'
-import { written } from './written.ts'
 
 /** Where a program that takes the other end finds it: the first descriptor after the three streams. */
 const hostEnd = 3
@@ -48,10 +48,18 @@ export async function startWithTerminal(
 }
 
 function onScreen(screen: ReadStream, file: string, master: number): LaunchedTerminal {
+  let typing: Promise<void> = Promise.resolve()
   return {
     onData: (listener) => void screen.on('data', listener),
-    write: (data) => written((done) => screen.write(data, done)),
-    resize: (cols, rows) => resize(file, master, cols, rows),
+    write: (data) => {
+      const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
+      typing = typing.catch(() => undefined).then(() => type(screen, master, bytes))
+      return typing
+    },
+    resize: async (cols, rows) => {
+      if (screen.destroyed) throw new VitrineError('process_exited', 'The terminal is closed.')
+      await resize(file, master, cols, rows)
+    },
     pause: () => void screen.pause(),
     resume: () => void screen.resume(),
     close: () => void screen.destroy(),
@@ -61,7 +69,7 @@ function onScreen(screen: ReadStream, file: string, master: number): LaunchedTer
 
 function openMultiplexer(path: string): number {
   try {
-    return openSync(path, constants.O_RDWR | constants.O_NOCTTY)
+    return openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
   } catch (error) {
     const message = `No terminal to be had: ${error instanceof Error ? error.message : String(error)}.`
     throw new VitrineError('terminal_unavailable', message, { cause: error })
@@ -79,6 +87,29 @@ function resize(file: string, master: number, cols: number, rows: number): Promi
     child.once('exit', (code) => {
       if (code === 0) resolve()
       else reject(new VitrineError('process_exited', 'The terminal is closed.'))
+    })
+  })
+}
+
+const busyMs = 10
+
+/** libuv writes to the host's end of a terminal with a call that blocks; this one never does. */
+async function type(screen: ReadStream, master: number, data: Buffer): Promise<void> {
+  for (let rest = data; rest.length > 0; ) {
+    if (screen.destroyed) throw new VitrineError('input_closed', 'The process has closed its input.')
+    const written = await writeSome(master, rest)
+    rest = rest.subarray(written)
+    if (written === 0) await sleep(busyMs)
+  }
+}
+
+/** How many bytes the terminal took; 0 while its program does not read. */
+function writeSome(master: number, data: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(master, data, (error, written) => {
+      if (error === null) resolve(written)
+      else if (error.code === 'EAGAIN') resolve(0)
+      else reject(new VitrineError('input_closed', 'The process has closed its input.', { cause: error }))
     })
   })
 }

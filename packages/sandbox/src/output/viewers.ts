@@ -4,8 +4,9 @@ import type { OutputStream } from './recorder.ts'
 
 /** What a new viewer is shown of what was before. */
 const recentBytes = 256 * 1024
-/** What waits for one viewer at most. */
+/** What waits for one viewer at most, with what keeping a chunk costs beside its bytes. */
 const maxWaiting = 16 * 1024 * 1024
+const chunkCost = 256
 
 interface Viewer {
   readonly waiting: OutputChunk[]
@@ -29,7 +30,7 @@ export class Viewers {
     recent.push(data)
     for (const viewer of this.#viewers) {
       if (viewer.state !== 'open') continue
-      viewer.bytes += data.length
+      viewer.bytes += data.length + chunkCost
       if (viewer.bytes > maxWaiting) {
         viewer.state = 'behind'
         viewer.waiting.length = 0
@@ -61,7 +62,7 @@ export class Viewers {
         if (signal?.aborted) return
         const chunk = viewer.waiting.shift()
         if (chunk !== undefined) {
-          viewer.bytes -= Math.min(viewer.bytes, chunk.data.length)
+          viewer.bytes -= Math.min(viewer.bytes, chunk.data.length + chunkCost)
           yield chunk
         } else if (viewer.state === 'behind') {
           throw new VitrineError(

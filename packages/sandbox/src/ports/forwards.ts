@@ -57,7 +57,9 @@ export class Forwards {
     socket.once('close', () => this.#sockets.delete(socket))
     socket.on('error', () => undefined)
     try {
-      join(socket, await this.#connect(port))
+      const inner = await this.#connect(port)
+      if (socket.destroyed) inner.destroy()
+      else join(socket, inner)
     } catch {
       socket.destroy()
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProcessExit, ProcessInfo, SpawnOptions } from '@vitrine/protocol'
+import { type ProcessExit, type ProcessInfo, type SpawnOptions, toVitrineError } from '@vitrine/protocol'
 import type { Launch } from '../machine/machine.ts'
 import { Viewers } from '../output/viewers.ts'
 import type { ProcessHost } from './process-host.ts'
@@ -27,6 +27,8 @@ export class ProcessEntry {
   readonly argv: readonly string[]
   readonly remember: boolean
   readonly viewers = new Viewers()
+  /** Bytes that were given to it and not taken yet. */
+  inputWaiting = 0
   /** Settles when it has ended for the last time. */
   readonly exit: Promise<ProcessExit>
   readonly #host: ProcessHost
@@ -126,21 +128,32 @@ export class ProcessEntry {
       if (!this.#startsAgain(exit)) return this.#finish(exit)
       if (performance.now() - began > healthyMs) backoff = firstBackoffMs
       this.#state = 'waiting'
-      await sleep(backoff, undefined, { signal: this.#over.signal, ref: false }).catch(() => undefined)
-      backoff = Math.min(backoff * 2, lastBackoffMs)
-      if (!this.#startsAgain(exit)) return this.#finish(exit)
-      this.#restarts += 1
-      try {
-        const listener: OutputListener = (...output) => this.#output(...output)
-        const restarts = (ended: ProcessExit) => this.#startsAgain(ended)
-        this.#current = await run(this.#host, this.#options, this.#restarts, { onOutput: listener, restarts })
-        this.#state = 'running'
-        // Called off while it was being started: nobody could end what was not there yet.
-        if (this.#over.signal.aborted) void this.#current.kill('cancelled').catch(() => undefined)
-      } catch {
-        return this.#finish(exit)
-      }
+      do {
+        await sleep(backoff, undefined, { signal: this.#over.signal, ref: false }).catch(() => undefined)
+        backoff = Math.min(backoff * 2, lastBackoffMs)
+        if (!this.#startsAgain(exit)) return this.#finish(exit)
+      } while (!(await this.#restart()))
     }
+  }
+
+  /** False when it could not be started; it is tried again later. */
+  async #restart(): Promise<boolean> {
+    const onOutput: OutputListener = (...output) => this.#output(...output)
+    const restarts = (ended: ProcessExit) => this.#startsAgain(ended)
+    this.#restarts += 1
+    try {
+      this.#current = await run(this.#host, this.#options, this.#restarts, { onOutput, restarts })
+    } catch (error) {
+      const message = `Process ${this.id} could not be started again: ${toVitrineError(error).message}`
+      await this.#host.journal
+        .append([{ type: 'log.message', data: { level: 'warn', message, process: this.id } }])
+        .catch(() => undefined)
+      return false
+    }
+    this.#state = 'running'
+    // Called off while it was being started: nobody could end what was not there yet.
+    if (this.#over.signal.aborted) void this.#current.kill('cancelled').catch(() => undefined)
+    return true
   }
 
   #startsAgain({ outcome }: ProcessExit): boolean {

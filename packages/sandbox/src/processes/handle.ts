@@ -37,20 +37,27 @@ export class ProcessHandle implements Process {
     const bytes = Buffer.byteLength(data)
     return this.#operate('process_input', { bytes }, async () => {
       const { inputBytes } = this.#limits
-      if (bytes > inputBytes) {
+      // What was given before and not taken yet counts as well.
+      const waiting = this.#entry.inputWaiting
+      if (bytes + waiting > inputBytes) {
         await this.#journal.append([
           { type: 'limit.reached', data: { limit: 'inputBytes', max: inputBytes } },
         ])
         throw new VitrineError(
           'input_too_large',
-          `The input has ${bytes} bytes; ${inputBytes} are the limit.`,
+          `The input has ${bytes} bytes, and ${waiting} still wait to be read; ${inputBytes} are the limit.`,
         )
       }
       const { terminal, stdin, ended } = this.#entry.current
       if (ended) throw exited(this.id)
-      if (terminal !== undefined) await terminal.write(data)
-      else if (stdin?.writable) await written((done) => stdin.write(data, done))
-      else throw new VitrineError('input_closed', `The input of process ${this.id} is closed.`)
+      this.#entry.inputWaiting += bytes
+      try {
+        if (terminal !== undefined) await terminal.write(data)
+        else if (stdin?.writable) await written((done) => stdin.write(data, done))
+        else throw new VitrineError('input_closed', `The input of process ${this.id} is closed.`)
+      } finally {
+        this.#entry.inputWaiting -= bytes
+      }
     })
   }
 

@@ -25,6 +25,6 @@ it.runIf(process.getuid?.() === 0)(
       encoding: 'utf8',
       timeout: 30_000,
     })
-    expect({ stdout, stderr }).toEqual({ stdout: 'terminal_unavailable true\non\n\n', stderr: '' })
+    expect({ stdout, stderr }).toEqual({ stdout: 'terminal_unavailable true\non\n', stderr: '' })
   },
 )

@@ -76,12 +76,16 @@ describe('a process that is started again when it fails', () => {
     expect(entry.endedWaiting).toBe(true)
   })
 
-  it('is over when it cannot be started again', async () => {
+  it('says that it could not be started again, and is tried until it is called off', async () => {
     const scene = await entryScene()
     const entry = await scene.start('exit 1', { restart: 'on-failure' })
     await until(() => entry.info().state === 'waiting')
     rmSync(scene.root, { recursive: true })
-    expect(await entry.exit).toMatchObject({ outcome: 'failed', exitCode: 1 })
+    await until(() => entry.info().restarts >= 2)
+    expect(entry.info().state).toBe('waiting')
+    const { events } = await scene.journal.read({ types: ['log.message'] })
+    expect(events[0]).toMatchObject({ data: { level: 'warn', process: entry.id } })
+    expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
     expect(entry.endedWaiting).toBe(true)
   })
 

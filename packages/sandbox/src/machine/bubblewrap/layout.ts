@@ -43,7 +43,13 @@ export function bubblewrapArguments(layout: Layout): string[] {
     ...open('--tmpfs', '/tmp'),
     ...(changeable ? [] : [...folder('/var'), ...open('--tmpfs', '/var/tmp')]),
     ...['--perms', '0755', '--tmpfs', '/run'],
-    ...['--perms', '0700', '--dir', '/root'],
+    // What is mounted below it must be reachable; nobody lists it.
+    ...[
+      '--perms',
+      mounts.some(({ target }) => target.startsWith('/root/')) ? '0711' : '0700',
+      '--dir',
+      '/root',
+    ],
     ...mounts.flatMap(({ source, target, writable }) => [
       ...parents(target).flatMap(folder),
       ...[writable ? '--bind' : '--ro-bind', source, target],

@@ -82,6 +82,7 @@ class BubblewrapMachine implements Machine {
   #portal: Portal | undefined
   #theSpawner: Spawner | undefined
   #closing = false
+  #gone = false
 
   constructor(
     options: BubblewrapOptions,
@@ -108,6 +109,9 @@ class BubblewrapMachine implements Machine {
     this.sharesLoopback = network === 'host'
     this.#markers = { ...hostMarker, ...sandboxMarker(options.id) }
     this.#built = built
+    void built.ended.then(() => {
+      this.#gone = true
+    })
     this.#group = group
     this.#guarding = guarding
     this.#canFreeze = group !== undefined && cgroups.freeze
@@ -151,7 +155,12 @@ class BubblewrapMachine implements Machine {
     if (this.#theSpawner?.alive !== true) {
       this.#theSpawner = new Spawner({
         program: this.#program,
-        orders: [...this.#namespaces, `seccomp=${this.#filters.user}`, `seccomp-root=${this.#filters.root}`],
+        orders: [
+          ...this.#namespaces,
+          `seccomp=${this.#filters.user}`,
+          `seccomp-root=${this.#filters.root}`,
+          ...(this.#built.uids === undefined ? [] : [`owners=${this.#built.uids}`]),
+        ],
         env: this.#markers,
         onStart: (pid) => this.#group?.join(pid),
       })
@@ -199,7 +208,7 @@ class BubblewrapMachine implements Machine {
   }
 
   #thePortal(): Portal {
-    this.#portal ??= new Portal(this.#program, this.#portalOrders)
+    if (this.#portal?.alive !== true) this.#portal = new Portal(this.#program, this.#portalOrders)
     return this.#portal
   }
 
@@ -230,7 +239,8 @@ class BubblewrapMachine implements Machine {
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
     // The kernel ends everything in a process table with its first process.
     this.#built.hold()
-    send(this.#built.pid, 'SIGKILL')
+    // Once it has ended, its number may be another's.
+    if (!this.#gone) send(this.#built.pid, 'SIGKILL')
     await this.#built.ended
     const until = performance.now() + goneMs
     while (readRow(this.#built.pid) !== undefined && performance.now() < until) await sleep(2)

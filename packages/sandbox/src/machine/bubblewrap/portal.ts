@@ -28,7 +28,7 @@ export class Portal {
     this.#child.unref()
     this.#child.channel?.unref()
     const { stdin } = this.#child
-    if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+    if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
   }
 
   async connect(port: number): Promise<Socket> {
@@ -41,6 +41,11 @@ export class Portal {
     const handle = await this.#order('l', port)
     if (handle instanceof Server) return handle
     throw new VitrineError('internal', `No server came for port ${port}.`)
+  }
+
+  /** False once it has ended. */
+  get alive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
   close(): void {
