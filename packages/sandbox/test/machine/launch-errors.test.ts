@@ -2,15 +2,15 @@ import { constants } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { launchError, parseFailure } from '../../src/machine/launch-errors.ts'
 
-const launch = { argv: ['tool', 'x'], cwd: '/work/below', env: {}, input: false }
+const launch = { argv: ['tool', 'x'], cwd: '/srv/below', env: {}, input: false }
 const { ENOENT, ENOTDIR, EACCES, ENOEXEC, EISDIR, EAGAIN, ENOMEM, E2BIG, EPERM, EIO } = constants.errno
 
 describe('why a program did not start', () => {
   it.each([
-    ['cwd', ENOENT, 'cwd_not_found', '/work/below'],
-    ['cwd', ENOTDIR, 'cwd_not_found', '/work/below'],
-    ['cwd', EACCES, 'cwd_outside', '/work/below'],
-    ['cwd', EPERM, 'cwd_outside', '/work/below'],
+    ['cwd', ENOENT, 'cwd_not_found', '/srv/below'],
+    ['cwd', ENOTDIR, 'cwd_not_found', '/srv/below'],
+    ['cwd', EACCES, 'cwd_outside', '/srv/below'],
+    ['cwd', EPERM, 'cwd_outside', '/srv/below'],
     ['exec', ENOENT, 'command_not_found', '"tool"'],
     ['exec', ENOTDIR, 'command_not_found', '"tool"'],
     ['exec', EACCES, 'command_not_executable', '"tool"'],

@@ -29,28 +29,28 @@ describe('the arguments of a command', () => {
 })
 
 describe('the working directory', () => {
-  const places = ['/work', '/home/sandbox', '/tmp']
+  const places = ['/srv', '/home/sandbox', '/tmp']
 
   it.each([
-    [undefined, '/work'],
-    ['', '/work'],
-    ['.', '/work'],
-    ['a/../b', '/work/b'],
-    ['/work/a', '/work/a'],
+    [undefined, '/srv'],
+    ['', '/srv'],
+    ['.', '/srv'],
+    ['a/../b', '/srv/b'],
+    ['/srv/a', '/srv/a'],
     ['../tmp/x', '/tmp/x'],
     ['/home/sandbox', '/home/sandbox'],
   ])('%j is %s', (cwd, path) => {
-    expect(workingDirectory('/work', places, cwd)).toBe(path)
+    expect(workingDirectory('/srv', places, cwd)).toBe(path)
   })
 
   it.each(['..', '/', '/workshop', '/tmp/../etc', '/home'])('%s is outside', (cwd) => {
-    expect(() => workingDirectory('/work', places, cwd)).toThrow(
+    expect(() => workingDirectory('/srv', places, cwd)).toThrow(
       expect.objectContaining({ code: 'cwd_outside' }),
     )
   })
 
   it('holds no NUL', () => {
-    expect(() => workingDirectory('/work', places, 'a\0b')).toThrow(
+    expect(() => workingDirectory('/srv', places, 'a\0b')).toThrow(
       expect.objectContaining({ code: 'argument_invalid' }),
     )
   })
