@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomHex } from '@vitrine/protocol'
+import { inBackground } from './in-background.ts'
 import { machineProgram } from './native.ts'
 
 const variable = 'VITRINE_HOST'
@@ -47,12 +48,8 @@ function start(program: string): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  child.on('error', () => undefined)
-  child.stdin?.on('error', () => undefined)
   // It waits for this process; this process must not wait for it.
-  child.unref()
-  const { stdin } = child
-  if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+  inBackground(child)
   for (const groups of guarded) tell(child, '+', groups)
   child.once('exit', () => {
     // Somebody killed it: another takes its place.

@@ -8,6 +8,7 @@ import {
   newId,
   type ProcessExit,
   type SpawnOptions,
+  toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
@@ -86,7 +87,7 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
     broken = { error }
     void entry.kill('cancelled').catch(() => undefined)
   })
-  const release = boundTo(entry, options)
+  const release = boundTo(entry, options, caller.journal)
   let exit: ProcessExit
   try {
     exit = await entry.current.observed
@@ -120,7 +121,7 @@ export function start(
       input: true,
       ...(onOutput && { onOutput }),
     })
-    const release = boundTo(entry, options)
+    const release = boundTo(entry, options, caller.journal)
     void entry.exit.then(release, release)
     return entry
   }
@@ -176,8 +177,9 @@ function begin(
 }
 
 /** A time limit and a signal end the whole tree. Returns how to let go of both. */
-function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions): () => void {
-  const end = (reason: 'timeout' | 'cancelled') => void entry.kill(reason).catch(() => undefined)
+function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions, journal: Journal): () => void {
+  const end = (reason: 'timeout' | 'cancelled') =>
+    void entry.kill(reason).catch((error: unknown) => sayUnkilled(journal, entry.id, reason, error))
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), timeoutMs)
   const cancel = () => end('cancelled')
   if (signal?.aborted) cancel()
@@ -186,6 +188,14 @@ function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions): () =
     clearTimeout(timer)
     signal?.removeEventListener('abort', cancel)
   }
+}
+
+/** Nobody waits for this answer, so it is put on record. */
+async function sayUnkilled(journal: Journal, process: string, reason: string, error: unknown): Promise<void> {
+  const message = `Process ${process} could not be ended (${reason}): ${toVitrineError(error).message}`
+  await journal
+    .append([{ type: 'log.message', data: { level: 'error', message, process } }])
+    .catch(() => undefined)
 }
 
 function feed(

@@ -37,15 +37,13 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #turn: Promise<unknown> = Promise.resolve()
-  readonly #onStoreLost: () => void
+  readonly #onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
 
   constructor(id: string, store: Store, settings: Settings) {
     this.id = id
     this.store = store
     this.settings = settings
     this.table = new ProcessTable(settings.processLimits)
-    this.#onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
-    store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
   }
 
   get state(): State {
@@ -79,6 +77,7 @@ export class EngineCore {
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
       }
       this.#state = 'running'
+      this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
       const { capabilities } = this.#running.machine
       try {
         await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
@@ -179,7 +178,6 @@ export class EngineCore {
       if (this.#state === 'destroyed') return
       await this.#leave()
       this.#state = 'destroyed'
-      this.store.lost.removeEventListener('abort', this.#onStoreLost)
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal.append([{ type: 'sandbox.destroyed', data: {} }])
     })
@@ -191,6 +189,7 @@ export class EngineCore {
     if (running === undefined) return
     this.#running = undefined
     this.#state = 'stopped'
+    this.store.lost.removeEventListener('abort', this.#onStoreLost)
     const entries = this.table.leave()
     const { machine, wayOut, forwards } = running
     const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])

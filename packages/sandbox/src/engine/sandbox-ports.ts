@@ -62,11 +62,9 @@ export class SandboxPorts implements Ports {
     const found = new Map<number, PortInfo>()
     for (const { port, address, state, inode } of readSockets(machine.netFolder)) {
       const pid = owners.get(inode)
-      // On a shared loopback only what the sandbox's own processes hold is the sandbox's.
-      if (state !== 'listening' || found.has(port) || (machine.sharesLoopback && pid === undefined)) continue
-      const process = pid === undefined ? undefined : this.#core.processOf(pid)
-      // What nobody inside holds is a door of the host's: the way out.
-      if (pid === undefined) continue
+      // What nobody inside holds is the host's: another program's on a shared loopback, or our own way out.
+      if (state !== 'listening' || found.has(port) || pid === undefined) continue
+      const process = this.#core.processOf(pid)
       found.set(port, { port, address, ...(process !== undefined && { process }) })
     }
     return [...found.values()].sort((a, b) => a.port - b.port)

@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { constants } from 'node:os'
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
+import { inBackground } from '../in-background.ts'
 import { type Keeper, keeperAt, killKept, signalKept, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Ending, Launch, Launched } from './machine.ts'
@@ -49,13 +50,9 @@ export class Spawner {
       stdio: ['pipe', 'ignore', 'inherit', 'ipc'],
     })
     this.#child.on('error', () => this.#end())
-    this.#child.stdin?.on('error', () => undefined)
     this.#child.once('exit', () => this.#end())
     this.#child.on('message', (message, handle) => this.#take(message, handle))
-    this.#child.unref()
-    const { stdin } = this.#child
-    if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
-    this.#child.channel?.unref()
+    inBackground(this.#child)
     try {
       if (this.#child.pid !== undefined) onStart(this.#child.pid)
     } catch (error) {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { constants, openSync, write } from 'node:fs'
+import { constants, openSync, writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
@@ -52,7 +52,7 @@ function onScreen(screen: ReadStream, file: string, master: number): LaunchedTer
   return {
     onData: (listener) => void screen.on('data', listener),
     write: (data) => {
-      const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data
       typing = typing.catch(() => undefined).then(() => type(screen, master, bytes))
       return typing
     },
@@ -94,22 +94,24 @@ function resize(file: string, master: number, cols: number, rows: number): Promi
 const busyMs = 10
 
 /** libuv writes to the host's end of a terminal with a call that blocks; this one never does. */
-async function type(screen: ReadStream, master: number, data: Buffer): Promise<void> {
+async function type(screen: ReadStream, master: number, data: Uint8Array): Promise<void> {
   for (let rest = data; rest.length > 0; ) {
     if (screen.destroyed) throw new VitrineError('input_closed', 'The process has closed its input.')
-    const written = await writeSome(master, rest)
+    const written = writeSome(master, rest)
     rest = rest.subarray(written)
     if (written === 0) await sleep(busyMs)
   }
 }
 
-/** How many bytes the terminal took; 0 while its program does not read. */
-function writeSome(master: number, data: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    write(master, data, (error, written) => {
-      if (error === null) resolve(written)
-      else if (error.code === 'EAGAIN') resolve(0)
-      else reject(new VitrineError('input_closed', 'The process has closed its input.', { cause: error }))
-    })
-  })
+/**
+ * How many bytes the terminal took; 0 while its program does not read. At once and not in a thread: by the time that
+ * one gets to it, the descriptor may be closed and its number another file's.
+ */
+function writeSome(master: number, data: Uint8Array): number {
+  try {
+    return writeSync(master, data)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0
+    throw new VitrineError('input_closed', 'The process has closed its input.', { cause: error })
+  }
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { Server, Socket } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
+import { inBackground } from '../../in-background.ts'
 
 interface Waiting {
   resolve(handle: unknown): void
@@ -22,13 +23,9 @@ export class Portal {
       stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
     })
     this.#child.on('error', () => this.#end())
-    this.#child.stdin?.on('error', () => undefined)
     this.#child.once('exit', () => this.#end())
     this.#child.on('message', (message, handle) => this.#answered(message, handle))
-    this.#child.unref()
-    this.#child.channel?.unref()
-    const { stdin } = this.#child
-    if (stdin && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+    inBackground(this.#child)
   }
 
   async connect(port: number): Promise<Socket> {

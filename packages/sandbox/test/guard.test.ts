@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { hostMarker } from '../src/guard.ts'
+import { openSandbox } from './fixtures/sandbox.ts'
+
+/** The guards of this very process, by the marker that they look for. */
+function guards(): number[] {
+  const marker = Object.entries(hostMarker).map(([name, value]) => `${name}=${value}`)[0] ?? ''
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && commandLine(pid).includes(marker))
+}
+
+function commandLine(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
+  } catch {
+    return []
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 300 && !condition(); tries += 1) await sleep(10)
+  expect(condition()).toBe(true)
+}
+
+it('is one for all sandboxes, is replaced when it is killed, and leaves with the last of them', async () => {
+  const first = await openSandbox({ isolation: 'none' })
+  const second = await openSandbox({ isolation: 'none' })
+  await until(() => guards().length === 1)
+  const [guard = 0] = guards()
+  process.kill(guard, 'SIGKILL')
+  await until(() => guards().length === 1 && guards()[0] !== guard)
+  expect((await first.exec('echo on')).stdout).toBe('on\n')
+  await first.close()
+  await sleep(50)
+  expect(guards()).toHaveLength(1)
+  expect((await second.exec('echo still')).stdout).toBe('still\n')
+  await second.close()
+  await until(() => guards().length === 0)
+})
