@@ -8,10 +8,10 @@ export { sandboxConformance } from './sandbox/conformance.ts'
 export type {
   AnotherHost,
   MakeSandbox,
-  ProcessSandbox,
   SandboxKitOptions,
   SandboxUnderTest,
   SandboxWish,
+  TestedSandbox,
 } from './sandbox/setting.ts'
 export { storeConformance } from './store/conformance.ts'
 export type { MakeStore, StoreUnderTest } from './store/scene.ts'

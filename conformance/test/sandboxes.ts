@@ -6,14 +6,18 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
-import { commandPolicy, createSandbox, type Isolation, local } from '@vitrine/sandbox'
+import { commandPolicy, createSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
 import { forwarding } from '../src/drivers/forward.ts'
 import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
 
 /** Sandboxes of this machine, each with a folder and a store of its own. */
-export function localSandboxes(isolation: Isolation, kind: 'memory' | 'sqlite'): MakeSandbox {
+export function localSandboxes(
+  isolation: Isolation,
+  kind: 'memory' | 'sqlite',
+  mode: 'native' | 'poll' = 'native',
+): MakeSandbox {
   return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
-    const { limits, network, reach, policy, commitMs } = wish
+    const { limits, network, reach, policy, grants, watch, commitMs } = wish
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
     const driver = kind === 'memory' ? memoryStore() : sqliteStore({ path: join(data, 'journal.db') })
@@ -25,6 +29,8 @@ export function localSandboxes(isolation: Isolation, kind: 'memory' | 'sqlite'):
         ...(limits && { limits }),
         ...(network && { network }),
         ...(reach && { reach }),
+        ...(grants && { grants }),
+        watch: polled(watch, mode),
       })
       const sandbox = await createSandbox({
         provider,
@@ -47,6 +53,10 @@ export function localSandboxes(isolation: Isolation, kind: 'memory' | 'sqlite'):
       throw error
     }
   }
+}
+
+function polled(watch: SandboxWish['watch'] = {}, mode: 'native' | 'poll'): WatchOptions | false {
+  return watch === false ? watch : { ...watch, mode, intervalMs: 50 }
 }
 
 /** A store whose every commit takes a while. */

@@ -6,7 +6,7 @@ import { eventually, within } from '../waiting/within.ts'
 import { counting } from './commands.ts'
 import { allEvents, typesOf } from './events.ts'
 import { appears, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox, type ProcessSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, type TestedSandbox } from './setting.ts'
 
 export function lifecycleCases(make: MakeSandbox): void {
   describe('lifecycle', () => {
@@ -261,6 +261,6 @@ export function lifecycleCases(make: MakeSandbox): void {
   })
 }
 
-async function lines(sandbox: ProcessSandbox): Promise<number> {
+async function lines(sandbox: TestedSandbox): Promise<number> {
   return Number((await sandbox.exec('wc -l < count')).stdout)
 }

@@ -1,15 +1,8 @@
-import type { CallContext, JournalReader, Lifecycle, SandboxCore } from '@vitrine/protocol'
+import type { CallContext, JournalReader, SandboxCore } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 
-/** The side of a sandbox that this kit is about: everything but its files. */
-export type ProcessSandbox = Omit<
-  SandboxCore,
-  'files' | 'persist' | 'hydrate' | 'lifecycle' | 'as' | 'capabilities'
-> &
-  Pick<SandboxCore, 'capabilities'> & {
-    readonly lifecycle: Omit<Lifecycle, 'skipOnPersist'>
-    as(context: CallContext): ProcessSandbox
-  }
+/** A sandbox as the kit uses it. */
+export type TestedSandbox = Omit<SandboxCore, 'as'> & { as(context: CallContext): TestedSandbox }
 
 /** What a test wants of its sandbox; the rest is as the implementation has it by default. */
 export interface SandboxWish {
@@ -29,12 +22,22 @@ export interface SandboxWish {
     readonly deny?: readonly string[]
     readonly otherwise?: 'allow' | 'ask' | 'deny'
   }
+  /** Places beside the workspace that files may be read from, or written to. */
+  readonly grants?: readonly { readonly path: string; readonly writable?: boolean }[]
+  readonly watch?:
+    | false
+    | {
+        readonly ignore?: readonly string[]
+        readonly imageBytes?: number
+        readonly imagesTotalBytes?: number
+        readonly maxEntries?: number
+      }
   /** Every commit of the journal takes at least so long. */
   readonly commitMs?: number
 }
 
 export interface SandboxUnderTest {
-  readonly sandbox: ProcessSandbox
+  readonly sandbox: TestedSandbox
   /** Stays readable when the sandbox is gone. */
   readonly journal: JournalReader
   /** How many processes have this text in their arguments, seen from where none can hide; absent where there is no such place. */

@@ -1,7 +1,7 @@
 /** The append-only record: append, read, tail, taps, sinks, gates, policies, redaction, spans, blobs, stores. */
 export type { Health } from './append/committer.ts'
 export type { JournalStream } from './append/held-stream.ts'
-export type { BlobContent, BlobLimits, StoredBlob } from './blobs/blobs.ts'
+export type { BlobContent, BlobLimits, PreparedBlob, StoredBlob } from './blobs/blobs.ts'
 export { Entry } from './entry.ts'
 export type { Gate, GateAnswer, GateOptions } from './gates/gates.ts'
 export type { RememberedHead, Verification } from './integrity/verify.ts'

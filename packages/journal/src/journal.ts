@@ -21,6 +21,7 @@ import {
   type Workshop,
   type Writer,
 } from './append/prepare.ts'
+import type { PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
 import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
@@ -103,8 +104,11 @@ export class Journal implements JournalReader {
   }
 
   /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
-  append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
-    return this.#commit(prepare, events)
+  append(
+    events: readonly EventInput[],
+    { blobs = [] }: { readonly blobs?: readonly PreparedBlob[] } = {},
+  ): Promise<readonly JournalEvent[]> {
+    return this.#commit(prepare, events, this.#writing(), blobs)
   }
 
   /** For events that continue each other: secrets split over them are masked too. */
@@ -122,10 +126,12 @@ export class Journal implements JournalReader {
     prepared: typeof prepare,
     events: readonly EventInput[],
     writer = this.#writing(),
+    blobs: readonly PreparedBlob[] = [],
   ): Promise<readonly JournalEvent[]> {
     let append: PreparedAppend
     try {
       append = prepared(events, writer, this.#core.workshop)
+      append.bring(blobs.map(({ blob }) => blob))
     } catch (error) {
       return Promise.reject(error)
     }

@@ -10,7 +10,7 @@ import {
 } from '@vitrine/protocol'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
 import { prepareRedacted, type Workshop } from './append/prepare.ts'
-import { type BlobContent, Blobs, type StoredBlob } from './blobs/blobs.ts'
+import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
 import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
@@ -181,6 +181,12 @@ export class Store {
   async putBlob(content: BlobContent, { mediaType }: { mediaType?: string } = {}): Promise<BlobRef> {
     this.#mustWrite()
     return this.#blobs.put(content, mediaType)
+  }
+
+  /** The same for `journal.append(events, { blobs })`: both are committed at once. */
+  prepareBlob(content: Uint8Array): PreparedBlob {
+    this.#mustWrite()
+    return this.#blobs.prepare(content)
   }
 
   async getBlob(

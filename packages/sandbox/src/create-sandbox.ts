@@ -53,7 +53,7 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
     // One that goes on was created before.
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
-    const core = new EngineCore(id, store, settings)
+    const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, closeStore)
     try {
       await sandbox.lifecycle.start()

@@ -1,8 +1,10 @@
-/** The engine on one operating system: processes, terminals, ports, isolation and lifecycle. */
+/** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
+export type { ArchiveLimits } from './archives/limits.ts'
 export { type CreateSandboxOptions, createSandbox, type LocalProvider, local } from './create-sandbox.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { Isolation, LocalOptions, SandboxLimits } from './engine/settings.ts'
+export type { Grant } from './files/places.ts'
 export { endSurvivors } from './machine/survivors.ts'
 export { type CommandPolicy, type CommandPolicyOptions, commandPolicy } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'
@@ -11,3 +13,4 @@ export type { Rule } from './policy/rules/rule.ts'
 export type { Verdict } from './policy/verdict.ts'
 export type { PtyStart, PtyWrite } from './terminals/pty-tool.ts'
 export { formatPtyUpdate, type PtyUpdate } from './terminals/pty-update.ts'
+export type { WatchOptions } from './watching/settings.ts'

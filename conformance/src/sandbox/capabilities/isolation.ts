@@ -2,12 +2,12 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Capabilities } from '@vitrine/protocol'
-import type { ProcessSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../setting.ts'
 
 const namespaces = ['pid', 'mnt', 'net', 'ipc', 'user'] as const
 
 /** By what a command sees of this host: its files, its processes, its kernel. */
-export async function measureIsolation(sandbox: ProcessSandbox): Promise<Capabilities['isolation']> {
+export async function measureIsolation(sandbox: TestedSandbox): Promise<Capabilities['isolation']> {
   const folder = await mkdtemp(join('/var/tmp', 'vitrine-kit-host-'))
   try {
     const file = join(folder, 'of-the-host')

@@ -1,10 +1,10 @@
 import type { Capabilities } from '@vitrine/protocol'
-import type { MakeSandbox, ProcessSandbox, SandboxWish } from '../setting.ts'
+import type { MakeSandbox, SandboxWish, TestedSandbox } from '../setting.ts'
 
 type Limit = Capabilities['limits'][number]
 
 const measures: Readonly<
-  Record<Limit, { readonly limits: SandboxWish['limits']; holds(sandbox: ProcessSandbox): Promise<boolean> }>
+  Record<Limit, { readonly limits: SandboxWish['limits']; holds(sandbox: TestedSandbox): Promise<boolean> }>
 > = {
   memory: {
     limits: { memoryBytes: 64 * 1024 * 1024 },

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Capabilities } from '@vitrine/protocol'
-import type { ProcessSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../setting.ts'
 
 const pauseMs = 700
 
 /** By a process that writes down the time: a gap in it is a pause, and a SIGCONT after it says how. */
-export async function measurePause(sandbox: ProcessSandbox): Promise<Capabilities['pause']> {
+export async function measurePause(sandbox: TestedSandbox): Promise<Capabilities['pause']> {
   const process = await sandbox.spawn(
     `trap 'echo continued >> ticks' CONT; while :; do date +%s%N >> ticks; sleep 0.02; done`,
   )

@@ -76,8 +76,7 @@ export class PreparedAppend implements Wish {
       const offloaded = offloadLargeFields(data, dataJson, workshop.hasRoomForBlob)
       data = offloaded.data
       dataJson = offloaded.dataJson
-      this.blobs = [...this.blobs, ...offloaded.blobs]
-      for (const { bytes } of offloaded.blobs) this.size += bytes.byteLength
+      this.bring(offloaded.blobs)
     }
     this.size += dataJson.length + 256
     const mark = workMark(input.type)
@@ -86,6 +85,13 @@ export class PreparedAppend implements Wish {
     const context = mergeContext(writer.context, input, workshop.redactor)
     const derived = input.derived === true
     this.drafts.push({ type: input.type, source: writer.source, context, derived, data, dataJson })
+  }
+
+  /** Stored together with the events. */
+  bring(blobs: readonly NewBlob[]): void {
+    if (blobs.length === 0) return
+    this.blobs = [...this.blobs, ...blobs]
+    for (const { bytes } of blobs) this.size += bytes.byteLength
   }
 
   #rememberEnd(id: string | undefined): void {

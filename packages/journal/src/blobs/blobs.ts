@@ -2,7 +2,7 @@ import { type BlobRef, VitrineError } from '@vitrine/protocol'
 import type { Committer } from '../append/committer.ts'
 import { refTo, toBlob } from '../append/large-fields.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { StoreConnection } from '../stores/contract.ts'
+import type { NewBlob, StoreConnection } from '../stores/contract.ts'
 
 export interface BlobLimits {
   /** Of one blob. */
@@ -21,6 +21,12 @@ const graceMs = 10 * 60_000
 const partBytes = 64 * 1024
 
 export type BlobContent = Uint8Array | string | AsyncIterable<Uint8Array>
+
+/** Bytes that are redacted and hashed, and not stored yet. */
+export interface PreparedBlob {
+  readonly ref: BlobRef
+  readonly blob: NewBlob
+}
 
 export interface StoredBlob {
   readonly bytes: number
@@ -60,6 +66,14 @@ export class Blobs {
     this.#total += bytes
     if (hash !== undefined) this.#counted.add(hash)
     return true
+  }
+
+  /** Ready to be committed together with the events that refer to it; its room is taken. */
+  prepare(content: Uint8Array): PreparedBlob {
+    const { bytes, redacted } = this.#redactor.redactBytes(content)
+    const blob = toBlob(bytes, null)
+    if (!this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
+    return { blob, ref: { ...refTo(blob), ...(redacted && { redacted: true as const }) } }
   }
 
   async put(content: BlobContent, mediaType: string | undefined): Promise<BlobRef> {

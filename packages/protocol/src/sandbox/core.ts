@@ -1,7 +1,7 @@
 import type { EventInput } from '../events/envelope.ts'
 import type { JournalReader } from '../reading.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { Files } from './files.ts'
+import type { Files, Unpacked } from './files.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Ports } from './ports.ts'
 import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions } from './processes.ts'
@@ -30,8 +30,13 @@ export interface SandboxCore {
   readonly files: Files
   readonly ports: Ports
   readonly lifecycle: Lifecycle
-  persist(): Promise<ReadableStream<Uint8Array>>
-  hydrate(archive: ReadableStream<Uint8Array> | Uint8Array): Promise<void>
+  /** The workspace as a tar. */
+  persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
+  /** The workspace becomes what is in the archive, all of it or not at all. */
+  hydrate(
+    archive: ReadableStream<Uint8Array> | Uint8Array,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<Unpacked>
   /** `run.*`, `loop.*` and `log.*` only: how the runtime writes its own events. */
   record(events: readonly EventInput[]): Promise<void>
 }

@@ -10,5 +10,6 @@ export interface Lifecycle {
   destroy(): Promise<void>
   running(): Promise<boolean>
   onBeforeStop(hook: () => void | Promise<void>): void
-  skipOnPersist(path: string): void
+  /** Keeps a path of the workspace out of what is persisted. Gives back the path as it was understood. */
+  skipOnPersist(path: string): string
 }

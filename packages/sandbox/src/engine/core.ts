@@ -4,13 +4,15 @@ import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
+import { outside } from '../outside.ts'
 import { Forwards } from '../ports/forwards.ts'
 import { ProcessTable } from '../processes/table.ts'
 import { PtySessions } from '../terminals/pty-sessions.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
-import { outside } from './outside.ts'
+import { FileSide, removeStaging } from './file-side.ts'
 import type { Settings } from './settings.ts'
+import { SkipOnPersist } from './skip-on-persist.ts'
 import { openWayOut, processOfSocket, type WayOut } from './way-out.ts'
 
 /** How long the ends of processes that are gone may take to be written. */
@@ -23,6 +25,7 @@ interface Running {
   readonly machine: Machine
   readonly wayOut: WayOut | undefined
   readonly forwards: Forwards
+  readonly files: FileSide
 }
 
 /** The state of one sandbox, which all handles to it share. */
@@ -33,16 +36,21 @@ export class EngineCore {
   readonly table: ProcessTable
   readonly beforeStop = new BeforeStop()
   readonly terminals = new PtySessions()
+  readonly skips: SkipOnPersist
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  /** What belongs to nobody's call is written with it. */
+  readonly #journal: Journal
   readonly #onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
 
-  constructor(id: string, store: Store, settings: Settings) {
+  constructor(id: string, store: Store, settings: Settings, journal: Journal) {
     this.id = id
+    this.#journal = journal
     this.store = store
     this.settings = settings
+    this.skips = new SkipOnPersist(settings)
     this.table = new ProcessTable(settings.processLimits)
   }
 
@@ -62,6 +70,12 @@ export class EngineCore {
     if (this.#running === undefined) throw notRunning()
     if (this.#state === 'paused') throw new VitrineError('sandbox_paused', 'The sandbox is paused.')
     return this.#running
+  }
+
+  /** The files, also of a sandbox that is paused. */
+  files(): FileSide {
+    if (this.#running === undefined || this.#state !== 'paused') return this.ready().files
+    return this.#running.files
   }
 
   start(journal: Journal): Promise<void> {
@@ -117,9 +131,19 @@ export class EngineCore {
               ),
             )
           : undefined
-      return { machine, wayOut, forwards: new Forwards((port) => machine.connect(port)) }
+      const files = await this.#openFiles(machine, wayOut)
+      return { machine, wayOut, files, forwards: new Forwards((port) => machine.connect(port)) }
     } catch (error) {
       await machine.close()
+      throw error
+    }
+  }
+
+  async #openFiles(machine: Machine, wayOut: WayOut | undefined): Promise<FileSide> {
+    try {
+      return await FileSide.open(this.settings, machine, this.#journal, this.store)
+    } catch (error) {
+      await wayOut?.close()
       throw error
     }
   }
@@ -178,6 +202,7 @@ export class EngineCore {
       if (this.#state === 'destroyed') return
       await this.#leave()
       this.#state = 'destroyed'
+      removeStaging(this.settings)
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal.append([{ type: 'sandbox.destroyed', data: {} }])
     })
@@ -191,10 +216,11 @@ export class EngineCore {
     this.#state = 'stopped'
     this.store.lost.removeEventListener('abort', this.#onStoreLost)
     const entries = this.table.leave()
-    const { machine, wayOut, forwards } = running
+    const { machine, wayOut, forwards, files } = running
     const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
     await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])
+    await files.close()
     if (closed.status === 'rejected') throw closed.reason
   }
 

@@ -3,7 +3,7 @@ import { type Lifecycle, VitrineError } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
 
 /** The life of one sandbox. Every step of it is an operation, and so is what it does inside. */
-export class SandboxLifecycle implements Omit<Lifecycle, 'skipOnPersist'> {
+export class SandboxLifecycle implements Lifecycle {
   readonly #core: EngineCore
   readonly #journal: Journal
 
@@ -25,6 +25,9 @@ export class SandboxLifecycle implements Omit<Lifecycle, 'skipOnPersist'> {
         failure = { error }
       }
       const blocked = this.#core.beforeStop.failed
+      // The directory that stays is what is persisted here.
+      if (!blocked && this.#core.state === 'running')
+        await this.#journal.operate('persist_workspace', { kept: true }, () => this.#core.files().settle())
       await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })
       if (failure !== undefined) throw failure.error
     })
@@ -56,6 +59,10 @@ export class SandboxLifecycle implements Omit<Lifecycle, 'skipOnPersist'> {
     return this.#journal.operate('running', {}, () => this.#core.state === 'running', {
       finish: (alive) => ({ alive }),
     })
+  }
+
+  skipOnPersist(path: string): string {
+    return this.#core.skips.add(path)
   }
 
   onBeforeStop(hook: () => void | Promise<void>): void {

@@ -7,38 +7,40 @@ import {
   type ExecOptions,
   type ExecResult,
   type JournalReader,
+  type LeftOut,
   matchTypes,
   type Process,
   type SandboxCore,
   type SpawnOptions,
+  type Unpacked,
   VitrineError,
 } from '@vitrine/protocol'
 import { ProcessHandle } from '../processes/handle.ts'
 import type { OutputListener } from '../processes/running.ts'
 import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
 import type { PtyUpdate } from '../terminals/pty-update.ts'
+import { checkArchive, leftOutFacts, unpackedFacts } from './archive-facts.ts'
+import { type Archiving, hydrate, persist } from './archiving.ts'
 import { type Caller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
+import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
 import { SandboxPorts } from './sandbox-ports.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
+import { operateStream } from './streaming.ts'
 
 const recordable = ['run.*', 'loop.*', 'log.*']
 const isRecordable = matchTypes(recordable)
 
-/** What this engine does of a sandbox: everything but files and their persistence. */
-type ProcessSide = Omit<SandboxCore, 'files' | 'persist' | 'hydrate' | 'lifecycle' | 'as'> & {
-  readonly lifecycle: SandboxLifecycle
-}
-
 /** A sandbox on this machine. */
-export class LocalSandbox implements ProcessSide, AsyncDisposable {
+export class LocalSandbox implements SandboxCore, AsyncDisposable {
   readonly id: string
   readonly provider = 'local'
   readonly root: string
   readonly processes: SandboxProcesses
   readonly ports: SandboxPorts
+  readonly files: SandboxFiles
   readonly lifecycle: SandboxLifecycle
   readonly #core: EngineCore
   readonly #journal: Journal
@@ -63,6 +65,7 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
     this.#pty = createPtyTool({ journal, spawn: (...asked) => this.#spawn(...asked) }, core.terminals)
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
+    this.files = new SandboxFiles(core, journal)
     this.lifecycle = new SandboxLifecycle(core, journal)
   }
 
@@ -75,8 +78,10 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
   }
 
   /** The same sandbox; its calls carry that context. */
-  as(context: CallContext): LocalSandbox {
-    return new LocalSandbox(this.#core, this.#journal.as(context), this.#gate, this.#closeStore)
+  as(context: CallContext): this {
+    const journal = this.#journal.as(context)
+    // Nothing inherits from it: it is exactly this class.
+    return new LocalSandbox(this.#core, journal, this.#gate, this.#closeStore) as this
   }
 
   exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
@@ -103,6 +108,41 @@ export class LocalSandbox implements ProcessSide, AsyncDisposable {
   async #spawn(command: Command, options: SpawnOptions, onOutput?: OutputListener): Promise<Process> {
     const entry = await start(this.#caller, command, options, onOutput)
     return new ProcessHandle(entry, this.#journal, this.#core.settings.processLimits)
+  }
+
+  persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
+    const leftOut: { list: readonly LeftOut[] } = { list: [] }
+    const { skips } = this.#core
+    return operateStream(
+      this.#journal,
+      'persist_workspace',
+      { root: this.root, ...(skips.paths.size > 0 && { skip: [...skips.paths] }) },
+      (ended) => {
+        const packing = persist(this.#archiving(options), skips.paths, ended)
+        leftOut.list = packing.leftOut
+        return packing.stream
+      },
+      () => leftOutFacts(leftOut.list),
+    )
+  }
+
+  hydrate(
+    archive: ReadableStream<Uint8Array> | Uint8Array,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<Unpacked> {
+    return this.#journal.operate(
+      'hydrate_workspace',
+      { root: this.root },
+      () =>
+        hydrate(this.#archiving(options), checkArchive(archive), (name) => this.#core.skips.holdsMount(name)),
+      { finish: unpackedFacts, ...(options.signal && { signal: options.signal }) },
+    )
+  }
+
+  #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {
+    const { room, ending } = this.#core.files()
+    const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
+    return { room, limits: this.#core.settings.archiveLimits, signal: until }
   }
 
   async record(events: readonly EventInput[]): Promise<void> {

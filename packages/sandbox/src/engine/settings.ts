@@ -2,16 +2,22 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { type ArchiveLimits, defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { type CgroupLimits, checkLimits } from '../cgroups/limits.ts'
+import type { Grant } from '../files/places.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits, type ProcessLimits } from '../processes/process-host.ts'
 import { readAllowList } from '../reach/allow-list.ts'
+import { type WatchOptions, type WatchSettings, watchSettings } from '../watching/settings.ts'
 
 export type Isolation = 'auto' | 'bubblewrap' | 'none'
 
 /** What a machine may have, and what its processes may. */
-export interface SandboxLimits extends CgroupLimits, Partial<ProcessLimits> {}
+export interface SandboxLimits extends CgroupLimits, Partial<ProcessLimits> {
+  /** What an archive may bring in. */
+  readonly archives?: Partial<ArchiveLimits>
+}
 
 export interface LocalOptions {
   /** The workspace. Without one, the sandbox gets a folder of its own, which goes with `destroy`. */
@@ -37,6 +43,10 @@ export interface LocalOptions {
     readonly target?: string
     readonly writable?: boolean
   }[]
+  /** Places beside the workspace that `files` may read, and where said write: parts of HOME or of `binds`. */
+  readonly grants?: readonly Grant[]
+  /** How changes of files are followed; `false` for not at all. */
+  readonly watch?: WatchOptions | false
 }
 
 /** The options with nothing left open. */
@@ -49,6 +59,9 @@ export interface Settings {
   readonly binds: readonly Mount[]
   readonly machineLimits: CgroupLimits
   readonly processLimits: ProcessLimits
+  readonly archiveLimits: ArchiveLimits
+  readonly grants: readonly Grant[]
+  readonly watch: WatchSettings | undefined
   readonly folders: Folders
 }
 
@@ -56,6 +69,8 @@ export interface Folders {
   readonly root: string
   readonly home: string
   readonly state: string
+  /** On the workspace's file system, and not in it. */
+  readonly staging: string
   /** Whether the workspace is among them. */
   readonly managed: boolean
   /** Whether HOME was there before the sandbox and belongs to somebody. */
@@ -104,7 +119,7 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
   }
   readAllowList(reach, 'reach')
   checkEnvironment(env)
-  const { memoryBytes, cpus, pids, ...processes } = limits
+  const { memoryBytes, cpus, pids, archives, ...processes } = limits
   checkLimits(limits)
   return {
     isolation,
@@ -118,7 +133,10 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
       ...(cpus !== undefined && { cpus }),
       ...(pids !== undefined && { pids }),
     },
-    processLimits: processLimits(processes),
+    processLimits: checkedLimits('limits', defaultProcessLimits, processes),
+    archiveLimits: checkedLimits('limits.archives', defaultArchiveLimits, archives ?? {}),
+    grants: options.grants ?? [],
+    watch: options.watch === false ? undefined : watchSettings(options.watch),
     folders: foldersOf(id, options),
   }
 }
@@ -131,20 +149,22 @@ function oneOf(name: string, value: string, known: readonly string[]): void {
     )
 }
 
-function processLimits(wished: Partial<ProcessLimits>): ProcessLimits {
-  for (const [name, value] of Object.entries(wished)) {
-    if (!Object.hasOwn(defaultProcessLimits, name))
-      throw new VitrineError('argument_invalid', `limits.${name}: there is no such limit.`)
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
+function checkedLimits<Limits extends object>(
+  where: string,
+  defaults: Limits,
+  wished: Partial<Limits>,
+): Limits {
+  const given = Object.entries(wished).filter(([, value]) => value !== undefined)
+  for (const [name, value] of given) {
+    if (!Object.hasOwn(defaults, name))
+      throw new VitrineError('argument_invalid', `${where}.${name}: there is no such limit.`)
+    if (!(typeof value === 'number' && Number.isSafeInteger(value) && value >= 1))
       throw new VitrineError(
         'argument_invalid',
-        `limits.${name}: expected a whole number above 0, got ${value}.`,
+        `${where}.${name}: expected a whole number above 0, got ${String(value)}.`,
       )
   }
-  return {
-    ...defaultProcessLimits,
-    ...Object.fromEntries(Object.entries(wished).filter(([, value]) => value !== undefined)),
-  }
+  return { ...defaults, ...Object.fromEntries(given) }
 }
 
 function bindOf({
@@ -183,6 +203,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
       root: join(own, 'workspace'),
       home: home ?? join(own, 'home'),
       state: join(own, 'state'),
+      staging: join(own, 'staging'),
       managed: true,
       homeGiven: home !== undefined,
       own: [own],
@@ -208,6 +229,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
     root: workspace,
     home: home ?? join(beside, 'home'),
     state: join(own, 'state'),
+    staging: join(beside, `staging-${id}`),
     managed: false,
     homeGiven: home !== undefined,
     // What was there before the sandbox stays.

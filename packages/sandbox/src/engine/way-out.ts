@@ -2,6 +2,7 @@ import { connect, type Server, type Socket } from 'node:net'
 import type { Journal } from '@vitrine/journal'
 import { randomHex } from '@vitrine/protocol'
 import type { Machine } from '../machine/machine.ts'
+import { outside } from '../outside.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import { addressKind } from '../reach/address.ts'
 import { readAllowList } from '../reach/allow-list.ts'
@@ -9,7 +10,6 @@ import { proxyEnvironment } from '../reach/environment.ts'
 import type { ReachEvent } from '../reach/event.ts'
 import { createReachProxy, type ReachProxy } from '../reach/proxy.ts'
 import { readTarget, type Target } from '../reach/target.ts'
-import { outside } from './outside.ts'
 
 /** Where programs inside find the proxy. */
 const proxyPort = 3128

@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Capabilities } from '@vitrine/protocol'
+import type { Identity } from '../files/identity.ts'
 
 /** One program to start, with nothing left to decide. */
 export interface Launch {
@@ -63,6 +64,12 @@ export interface Machine {
   readonly home: string
   /** Where a command may start: the workspace, HOME and /tmp. */
   readonly places: readonly string[]
+  /** Where something lies on the host that processes see at a path; absent for what is the machine's own. */
+  onDisk(path: string): string | undefined
+  /** Whether what the host makes in the workspace must be given to its owner. */
+  readonly givesFilesAway: boolean
+  /** A user in the numbers of the workspace's disk. */
+  fileUser(name: string): Identity
   /** Variables that every command gets. */
   readonly environment: Readonly<Record<string, string>>
   /** Rejects with a coded error when the program could not be started. */

@@ -3,6 +3,7 @@ import { type Capabilities, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
 import type { CgroupLimits } from '../cgroups/limits.ts'
+import type { Identity } from '../files/identity.ts'
 import { type Guarding, guardSandbox, hostMarker } from '../guard.ts'
 import { machineProgram } from '../native.ts'
 import { launchInTerminal } from './entered.ts'
@@ -14,7 +15,7 @@ import { descendantsOf, type ProcessRow, readProcessTable } from './process-tabl
 import { Spawner } from './spawner.ts'
 import { markedBy, sandboxMarker } from './survivors.ts'
 import { launchUnkept } from './unkept.ts'
-import { findUser, usersOfHost } from './users.ts'
+import { findUser, groupsOfHost, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
   readonly id: string
@@ -43,6 +44,7 @@ class PlainMachine implements Machine {
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder = '/proc/net'
   readonly sharesLoopback = true
+  readonly givesFilesAway = false
   readonly #group: Cgroup | undefined
   readonly #guarding: Guarding
   readonly #id: string
@@ -90,7 +92,7 @@ class PlainMachine implements Machine {
       limits: limitKinds(cgroups),
       terminals: this.#program !== undefined,
       pause: this.#canFreeze ? 'freezer' : 'signals',
-      watching: 'none',
+      watching: 'native',
       users: process.getuid?.() === 0,
       snapshots: false,
     }
@@ -142,6 +144,19 @@ class PlainMachine implements Machine {
       throw new VitrineError('user_unknown', `Only a host that runs as root can run as "${user}".`)
     const { uid, gid } = findUser(usersOfHost(), user)
     return { uid, gid }
+  }
+
+  onDisk(path: string): string {
+    return path
+  }
+
+  fileUser(name: string): Identity {
+    const own = process.geteuid?.() ?? -1
+    const users = usersOfHost()
+    // Whoever this process is can act as itself.
+    if (!this.capabilities.users && findUser(users, name).uid !== own) this.#ids(name)
+    const { uid, gid } = findUser(users, name)
+    return { name, uid, gids: [gid, ...groupsOfHost(name)], all: uid === 0, owns: true }
   }
 
   async pids(): Promise<readonly number[]> {

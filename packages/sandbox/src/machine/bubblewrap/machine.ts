@@ -1,4 +1,4 @@
-import { closeSync, openSync, readlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readlinkSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,6 +6,7 @@ import { type Capabilities, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { CgroupLimits } from '../../cgroups/limits.ts'
+import type { Identity } from '../../files/identity.ts'
 import { type Guarding, guardSandbox, hostMarker } from '../../guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { launchInTerminal } from '../entered.ts'
@@ -42,6 +43,9 @@ const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18].reduce(
   0n,
 )
 
+/** As `vitrine-machine build` maps it. */
+const rootOnDisk = 2 ** 30 - 2
+
 const goneMs = 3_000
 
 /** A machine of its own: namespaces that every command enters, and that end with their first process. */
@@ -67,6 +71,8 @@ class BubblewrapMachine implements Machine {
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
   readonly sharesLoopback: boolean
+  readonly givesFilesAway: boolean
+  readonly #mounts: readonly { readonly source: string; readonly target: string }[]
   readonly #markers: Readonly<Record<string, string>>
   readonly #built: Built
   readonly #group: Cgroup | undefined
@@ -106,6 +112,12 @@ class BubblewrapMachine implements Machine {
       ...env,
     }
     this.netFolder = `/proc/${built.pid}/net`
+    this.givesFilesAway = built.uids !== undefined
+    this.#mounts = [
+      { source: root, target: root },
+      { source: options.home, target: this.home },
+      ...options.binds,
+    ].toSorted((a, b) => b.target.length - a.target.length)
     this.sharesLoopback = network === 'host'
     this.#markers = { ...hostMarker, ...sandboxMarker(options.id) }
     this.#built = built
@@ -133,7 +145,7 @@ class BubblewrapMachine implements Machine {
       limits: limitKinds(cgroups),
       terminals: true,
       pause: this.#canFreeze ? 'freezer' : 'signals',
-      watching: 'none',
+      watching: 'native',
       users: built.changeable,
       snapshots: false,
     }
@@ -193,6 +205,20 @@ class BubblewrapMachine implements Machine {
       'user_unknown',
       `This sandbox has one user, "${sandboxUser.name}". Others, root included, need a host that is root and \`rootfs: 'writable'\`.`,
     )
+  }
+
+  onDisk(path: string): string | undefined {
+    const mount = this.#mounts.find(({ target }) => path === target || path.startsWith(`${target}/`))
+    return mount && mount.source + path.slice(mount.target.length)
+  }
+
+  /** The workspace's disk knows two of the sandbox's users: the one that owns it, and its root. */
+  fileUser(name: string): Identity {
+    const { uid, gid } = this.#userNamed(name)
+    const owner = lstatSync(this.root)
+    if (uid === sandboxUser.uid) return { name, uid: owner.uid, gids: [owner.gid], all: false, owns: true }
+    if (uid === 0) return { name, uid: rootOnDisk, gids: [rootOnDisk], all: true, owns: true }
+    return { name, uid: -uid, gids: [-gid], all: false, owns: false }
   }
 
   async pids(): Promise<readonly number[]> {

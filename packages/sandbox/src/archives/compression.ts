@@ -1,0 +1,88 @@
+import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { errnoOf } from '../files/handle.ts'
+import type { Tally } from './limits.ts'
+import type { Pull } from './pull.ts'
+import { invalid } from './refusal.ts'
+import { schemeOfBytes, type TarScheme } from './scheme.ts'
+import { through } from './through.ts'
+
+const chunkSize = 64 * 1024
+
+/** The tar in a stream, and everything that goes in and comes out counted. */
+export async function* expand(
+  source: Pull,
+  scheme: TarScheme | 'sniff',
+  tally: Tally,
+): AsyncGenerator<Uint8Array> {
+  const input = counted(source, tally)
+  const { is, from } = scheme === 'sniff' ? await sniffed(input) : { is: scheme, from: input }
+  try {
+    for await (const chunk of decompressed(from, is)) {
+      tally.expanded(chunk.length)
+      yield chunk
+    }
+  } catch (error) {
+    throw isDamage(error) ? invalid(`is damaged or no ${is}`, error) : error
+  }
+}
+
+export function compress(source: Pull, scheme: Exclude<TarScheme, 'tar'>): AsyncGenerator<Uint8Array> {
+  return through(source, scheme === 'tar.gz' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize }))
+}
+
+function counted(source: Pull, tally: Tally): Pull {
+  return {
+    async next() {
+      const chunk = await source.next()
+      if (chunk !== undefined) tally.input(chunk.length)
+      return chunk
+    },
+    cancel: () => source.cancel(),
+  }
+}
+
+/** Its first bytes may come one by one. */
+async function sniffed(source: Pull): Promise<{ readonly is: TarScheme; readonly from: Pull }> {
+  let start: Buffer = Buffer.alloc(0)
+  while (start.length < 4) {
+    const chunk = await source.next()
+    if (chunk === undefined) break
+    start = Buffer.concat([start, chunk])
+  }
+  return { is: schemeOfBytes(start), from: startingWith(start, source) }
+}
+
+async function* decompressed(source: Pull, scheme: TarScheme): AsyncGenerator<Uint8Array> {
+  if (scheme === 'tar.gz') {
+    // What follows the last member of a gzip is padding.
+    yield* through(source, createGunzip({ chunkSize }))
+    return
+  }
+  if (scheme === 'tar') {
+    for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) yield chunk
+    return
+  }
+  let rest: Uint8Array | undefined
+  let from = source
+  do {
+    rest = yield* through(from, createZstdDecompress({ chunkSize }))
+    // Node's stream ends with the first frame.
+    if (rest !== undefined) from = startingWith(rest, source)
+  } while (rest !== undefined)
+}
+
+function startingWith(start: Uint8Array, source: Pull): Pull {
+  let first: Uint8Array | undefined = start
+  return {
+    async next() {
+      const chunk = first ?? (await source.next())
+      first = undefined
+      return chunk
+    },
+    cancel: () => source.cancel(),
+  }
+}
+
+function isDamage(error: unknown): boolean {
+  return /^(Z|ZSTD|ERR_ZSTD|ERR_ZLIB)_/.test(errnoOf(error) ?? '')
+}

@@ -1,0 +1,86 @@
+import { VitrineError } from '@vitrine/protocol'
+
+export interface ArchiveLimits {
+  /** Of the archive as it comes. */
+  readonly inputBytes: number
+  /** Of everything in it. */
+  readonly expandedBytes: number
+  /** Files, links and directories, also those that are only named as somebody's parent. */
+  readonly members: number
+  /** How many times larger it may become. */
+  readonly ratio: number
+}
+
+const gib = 1024 ** 3
+
+export const defaultLimits: ArchiveLimits = {
+  inputBytes: 8 * gib,
+  expandedBytes: 16 * gib,
+  members: 1_000_000,
+  ratio: 200,
+}
+
+/** A little that grows much is no bomb yet. */
+const ratioCountsFrom = 64 * 1024 ** 2
+
+/** Names are held in memory until the end. */
+const namesBytes = 256 * 1024 ** 2
+
+/** Counts what comes out of one archive and stops it where it is too much. */
+export class Tally {
+  readonly #limits: ArchiveLimits
+  #input = 0
+  #expanded = 0
+  #members = 0
+  #entries = 0
+  #names = 0
+
+  constructor(limits: Partial<ArchiveLimits> = {}) {
+    this.#limits = { ...defaultLimits, ...limits }
+  }
+
+  input(bytes: number): void {
+    this.#input += bytes
+    if (this.#input > this.#limits.inputBytes) throw tooLarge('inputBytes', this.#limits.inputBytes)
+  }
+
+  expanded(bytes: number): void {
+    const { expandedBytes, ratio } = this.#limits
+    this.#expanded += bytes
+    if (this.#expanded > expandedBytes) throw tooLarge('expandedBytes', expandedBytes)
+    if (this.#expanded > ratioCountsFrom && this.#expanded > ratio * this.#input)
+      throw tooLarge('ratio', ratio)
+  }
+
+  member(name: string): void {
+    this.#members += 1
+    if (this.#members > this.#limits.members) throw tooLarge('members', this.#limits.members)
+    this.name(name)
+  }
+
+  /** Of a directory that is read before its members are. */
+  entry(name: string): void {
+    this.#entries += 1
+    if (this.#entries > this.#limits.members) throw tooLarge('members', this.#limits.members)
+    this.name(name)
+  }
+
+  name(text: string): void {
+    this.#names += text.length
+    if (this.#names > namesBytes) throw tooLarge('names', namesBytes)
+  }
+}
+
+const meanings = {
+  inputBytes: (limit: number) => `has more than ${limit} bytes (inputBytes)`,
+  expandedBytes: (limit: number) => `holds more than ${limit} bytes (expandedBytes)`,
+  members: (limit: number) => `has more than ${limit} members (members)`,
+  ratio: (limit: number) => `grows to more than ${limit} times its size (ratio)`,
+  names: (limit: number) => `has names of more than ${limit} bytes`,
+} as const
+
+function tooLarge(which: keyof typeof meanings, limit: number): VitrineError {
+  return new VitrineError('archive_too_large', `The archive ${meanings[which](limit)}.`, {
+    details: { limit: which, is: limit },
+  })
+}

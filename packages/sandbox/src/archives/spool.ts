@@ -1,0 +1,39 @@
+import { closeSync, constants, openSync, unlinkSync, write } from 'node:fs'
+import { promisify } from 'node:util'
+import { randomHex } from '@vitrine/protocol'
+import { fileError } from '../files/errors.ts'
+import type { Handle } from '../files/handle.ts'
+import type { Tally } from './limits.ts'
+import type { Pull } from './pull.ts'
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
+const writePart = promisify(write)
+
+/** A file without a name, gone when it is closed. */
+export interface SpooledFile {
+  readonly fd: number
+  readonly size: number
+  close(): void
+}
+
+/** A zip is read from its end, and so has to be here as a whole. */
+export async function spool(pull: Pull, into: Handle, tally: Tally): Promise<SpooledFile> {
+  const path = into.at(`spool-${randomHex(8)}`)
+  const fd = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o600)
+  try {
+    unlinkSync(path)
+    let size = 0
+    for (let chunk = await pull.next(); chunk !== undefined; chunk = await pull.next()) {
+      tally.input(chunk.length)
+      for (let done = 0; done < chunk.length; ) {
+        const { bytesWritten } = await writePart(fd, chunk, done, chunk.length - done, size + done)
+        done += bytesWritten
+      }
+      size += chunk.length
+    }
+    return { fd, size, close: () => closeSync(fd) }
+  } catch (error) {
+    closeSync(fd)
+    throw error instanceof Error && 'syscall' in error ? fileError(error, 'the archive') : error
+  }
+}

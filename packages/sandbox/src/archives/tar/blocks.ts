@@ -1,0 +1,17 @@
+export const blockBytes = 512
+
+/** How much is missing to a whole block. */
+export function paddingOf(size: number): number {
+  return (blockBytes - (size % blockBytes)) % blockBytes
+}
+
+const checksumAt = 148
+const checksumBytes = 8
+
+/** The sum of a header's bytes, its own field taken for spaces. */
+export function checksumOf(buffer: Buffer, at: number): number {
+  let sum = checksumBytes * 0x20
+  for (let index = at; index < at + checksumAt; index += 1) sum += buffer[index]!
+  for (let index = at + checksumAt + checksumBytes; index < at + blockBytes; index += 1) sum += buffer[index]!
+  return sum
+}

@@ -1,0 +1,83 @@
+import { VitrineError } from '@vitrine/protocol'
+import { fromBytes } from '../../files/exact-text.ts'
+import { invalid } from '../refusal.ts'
+
+/** More than any honest header needs. */
+export const maxPaxBytes = 1024 * 1024
+
+export type PaxRecords = ReadonlyMap<string, string>
+
+const equals = 0x3d
+const newline = 0x0a
+const space = 0x20
+
+/** Attributes are bytes, and are not restored. */
+const bytesAllowed = /^(SCHILY|LIBARCHIVE)\.xattr\./
+
+/** Reads `length key=value\n` again and again, where a length counts bytes and itself. */
+export function readPax(body: Buffer): PaxRecords {
+  const records = new Map<string, string>()
+  for (let at = 0; at < body.length; ) {
+    const length = recordLength(body, at)
+    const end = at + length
+    const from = body.indexOf(space, at) + 1
+    const split = body.indexOf(equals, from)
+    if (end > body.length || split < 0 || split >= end - 1 || split === from || body[end - 1] !== newline)
+      throw invalid('has an extended header that cannot be read')
+    const key = fromBytes(body.subarray(from, split))
+    const value = body.subarray(split + 1, end - 1)
+    if (key.includes('\0') || (value.includes(0) && !bytesAllowed.test(key)))
+      throw new VitrineError(
+        'archive_refused',
+        `The archive has an extended header with a NUL in ${JSON.stringify(key.slice(0, 100).toWellFormed())}.`,
+      )
+    records.set(key, fromBytes(value))
+    at = end
+  }
+  return records
+}
+
+function recordLength(body: Buffer, at: number): number {
+  let value = 0
+  for (let index = at; index < at + 8; index += 1) {
+    const digit = (body[index] ?? 0) - 0x30
+    if (body[index] === space && index > at) return value
+    if (digit < 0 || digit > 9) break
+    value = value * 10 + digit
+  }
+  throw invalid('has an extended header that cannot be read')
+}
+
+/** A header for all members that follow would change what they mean; `git archive` writes one with a comment. */
+export function checkGlobal(records: PaxRecords): void {
+  for (const key of records.keys())
+    if (key !== 'comment')
+      throw new VitrineError(
+        'archive_refused',
+        `The archive has a global extended header with ${JSON.stringify(key.slice(0, 100).toWellFormed())}.`,
+      )
+}
+
+/** A whole number that is not negative. */
+export function paxNumber(records: PaxRecords, key: string): number | undefined {
+  const text = records.get(key)
+  if (text === undefined) return undefined
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value)) throw invalid(`has an extended header with a bad ${key}`)
+  return value
+}
+
+export function paxTime(records: PaxRecords): number | undefined {
+  const text = records.get('mtime')
+  if (text === undefined) return undefined
+  if (!/^-?\d{1,20}(\.\d{0,30})?$/.test(text)) throw invalid('has an extended header with a bad mtime')
+  return Number(text)
+}
+
+/** One record. Its length counts its own digits. */
+export function paxRecord(key: string, value: string | Buffer): Buffer {
+  const bytes = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.of(newline)])
+  let length = bytes.length + 1
+  while (bytes.length + String(length).length !== length) length = bytes.length + String(length).length
+  return Buffer.concat([Buffer.from(String(length)), bytes])
+}

@@ -1,0 +1,249 @@
+import { fromBytes } from '../../files/exact-text.ts'
+import type { Extent, Member, MemberKind } from '../member.ts'
+import { invalid, refusal } from '../refusal.ts'
+import { blockBytes, paddingOf } from './blocks.ts'
+import { type Header, isZero, readHeader } from './header.ts'
+import { checkGlobal, maxPaxBytes, type PaxRecords, paxNumber, paxTime, readPax } from './pax.ts'
+import { hasMoreMap, headerMap, type SparseMap, textMap } from './sparse-map.ts'
+
+/** What a tar is made of, in its order. A member is followed by its content and its end. */
+export type TarPiece =
+  | { readonly kind: 'member'; readonly member: Member }
+  | { readonly kind: 'data'; readonly at: number; readonly bytes: Buffer }
+  | { readonly kind: 'end' }
+
+const kinds: Readonly<Record<string, MemberKind>> = {
+  '0': 'file',
+  '1': 'hardlink',
+  '2': 'symlink',
+  '3': 'device',
+  '4': 'device',
+  '5': 'directory',
+  '6': 'fifo',
+  '7': 'file',
+  S: 'file',
+}
+
+type State = 'header' | 'extension' | 'map' | 'data' | 'padding' | 'zero' | 'over'
+
+const nothing: Buffer = Buffer.alloc(0)
+
+/**
+ * Reads a tar from chunks of any size: push one, take pieces until there is none, push the next. Nothing is held but
+ * a header, and a piece is good until the next push.
+ */
+export class TarReader {
+  #state: State = 'header'
+  #chunk = nothing
+  #at = 0
+  #partial: { readonly bytes: Buffer; filled: number } | undefined
+
+  /** What headers before a member say about it. */
+  #extension: Header | undefined
+  #pax: PaxRecords | undefined
+  #longName: string | undefined
+  #longTarget: string | undefined
+
+  /** The member at hand. */
+  #stored = 0
+  #padding = 0
+  #member: Member | undefined
+  #map: SparseMap | undefined
+  #extents: readonly Extent[] = []
+  #extent = 0
+  #done = 0
+
+  push(chunk: Uint8Array): void {
+    this.#chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    this.#at = 0
+  }
+
+  /** True once the end of the archive was read; what follows means nothing. */
+  get over(): boolean {
+    return this.#state === 'over'
+  }
+
+  next(): TarPiece | undefined {
+    for (;;) {
+      if (this.#state === 'over') return undefined
+      if (this.#state === 'data') return this.#nextData()
+      const bytes = this.#take(this.#wanted())
+      if (bytes === undefined) return undefined
+      const piece = this.#read(bytes)
+      if (piece !== undefined) return piece
+    }
+  }
+
+  /** To be called when there are no more chunks. */
+  finish(): void {
+    const whole = this.#state === 'over' || (this.#state === 'zero' && this.#partial === undefined)
+    if (!whole) throw invalid('is cut off')
+  }
+
+  #wanted(): number {
+    if (this.#state === 'padding') return this.#padding
+    if (this.#state !== 'extension') return blockBytes
+    const { size } = this.#extension!
+    return size + paddingOf(size)
+  }
+
+  #read(bytes: Buffer): TarPiece | undefined {
+    switch (this.#state) {
+      case 'header':
+        if (!isZero(bytes)) return this.#readHeader(bytes)
+        if (this.#isPending()) throw invalid('ends after a header that is for a member')
+        this.#state = 'zero'
+        return undefined
+      case 'zero':
+        if (!isZero(bytes)) throw invalid('has an empty block where a member should be')
+        this.#state = 'over'
+        return undefined
+      case 'extension':
+        this.#readExtension(bytes)
+        return undefined
+      case 'map':
+        return this.#readMap(bytes)
+      case 'padding':
+        this.#state = 'header'
+        return undefined
+      default:
+        throw new Error(`unreachable: ${this.#state}`)
+    }
+  }
+
+  #readHeader(block: Buffer): TarPiece | undefined {
+    const header = readHeader(block)
+    if ('xgLK'.includes(header.type)) {
+      if (header.size > maxPaxBytes) throw invalid('has an extended header that is too long')
+      this.#extension = header
+      this.#state = 'extension'
+      return undefined
+    }
+    const pax = this.#pax
+    const name = pax?.get('GNU.sparse.name') ?? pax?.get('path') ?? this.#longName ?? fromBytes(header.name)
+    const target = pax?.get('linkpath') ?? this.#longTarget ?? fromBytes(header.target)
+    const kind = kindOf(header, name)
+    const stored = (pax && paxNumber(pax, 'size')) ?? header.size
+    if (kind !== 'file' && stored !== 0) throw refusal(name, `is a ${kind} and yet has content`)
+    const sparse = header.type === 'S' ? headerMap(name, block) : paxSparse(name, pax)
+    const size = sparse?.size ?? stored
+    const mtime = (pax && paxTime(pax)) ?? header.mtime
+    this.#member = { name, kind, mode: header.mode, mtime, size, target }
+    this.#stored = stored
+    this.#padding = paddingOf(stored)
+    this.#pax = this.#longName = this.#longTarget = undefined
+    if (sparse === undefined) return this.#begin([{ at: 0, length: stored }])
+    this.#map = sparse.map
+    if (header.type === 'S' && !hasMoreMap(block)) return this.#beginSparse()
+    this.#state = 'map'
+    return undefined
+  }
+
+  #readExtension(body: Buffer): void {
+    const { type, size } = this.#extension!
+    const content = body.subarray(0, size)
+    this.#extension = undefined
+    this.#state = 'header'
+    if (type === 'g') {
+      checkGlobal(readPax(content))
+      return
+    }
+    const end = content.indexOf(0)
+    const text = () => fromBytes(Buffer.from(end < 0 ? content : content.subarray(0, end)))
+    const known = { x: this.#pax, L: this.#longName, K: this.#longTarget }[type]
+    if (known !== undefined) throw invalid('has two headers of one kind for a member')
+    if (type === 'x') this.#pax = readPax(content)
+    else if (type === 'L') this.#longName = text()
+    else this.#longTarget = text()
+  }
+
+  #readMap(block: Buffer): TarPiece | undefined {
+    const more = this.#map!.take(block)
+    if (this.#map!.counted) this.#stored -= blockBytes
+    if (this.#stored < 0) throw refusal(this.#member!.name, 'is a sparse file whose map is wrong')
+    return more === 'whole' ? this.#beginSparse() : undefined
+  }
+
+  #beginSparse(): TarPiece {
+    const { extents } = this.#map!
+    this.#map = undefined
+    const length = extents.reduce((sum, extent) => sum + extent.length, 0)
+    if (length !== this.#stored) throw refusal(this.#member!.name, 'is a sparse file whose map is wrong')
+    return this.#begin(extents)
+  }
+
+  #begin(extents: readonly Extent[]): TarPiece {
+    const member = this.#member!
+    this.#extents = extents
+    this.#extent = 0
+    this.#done = 0
+    this.#state = 'data'
+    return { kind: 'member', member }
+  }
+
+  #nextData(): TarPiece | undefined {
+    let extent = this.#extents[this.#extent]
+    while (extent !== undefined && this.#done === extent.length) {
+      this.#extent += 1
+      this.#done = 0
+      extent = this.#extents[this.#extent]
+    }
+    if (extent === undefined) {
+      this.#state = this.#padding > 0 ? 'padding' : 'header'
+      return { kind: 'end' }
+    }
+    const length = Math.min(this.#chunk.length - this.#at, extent.length - this.#done)
+    if (length === 0) return undefined
+    const piece: TarPiece = {
+      kind: 'data',
+      at: extent.at + this.#done,
+      bytes: this.#chunk.subarray(this.#at, this.#at + length),
+    }
+    this.#at += length
+    this.#done += length
+    return piece
+  }
+
+  #isPending(): boolean {
+    return this.#pax !== undefined || this.#longName !== undefined || this.#longTarget !== undefined
+  }
+
+  /** That many bytes, or nothing until there are as many. */
+  #take(count: number): Buffer | undefined {
+    const left = this.#chunk.length - this.#at
+    if (this.#partial === undefined && left >= count) {
+      this.#at += count
+      return this.#chunk.subarray(this.#at - count, this.#at)
+    }
+    if (left === 0) return undefined
+    this.#partial ??= { bytes: Buffer.allocUnsafe(count), filled: 0 }
+    const { bytes, filled } = this.#partial
+    const copied = this.#chunk.copy(bytes, filled, this.#at, this.#at + count - filled)
+    this.#partial.filled += copied
+    this.#at += copied
+    if (this.#partial.filled < count) return undefined
+    this.#partial = undefined
+    return bytes
+  }
+}
+
+function kindOf({ type }: Header, name: string): MemberKind {
+  const kind = kinds[type]
+  if (kind === undefined) throw refusal(name, `is of the unknown kind ${JSON.stringify(type)}`)
+  // Before there were directories in headers.
+  return kind === 'file' && name.endsWith('/') ? 'directory' : kind
+}
+
+function paxSparse(
+  name: string,
+  pax: PaxRecords | undefined,
+): { readonly size: number; readonly map: SparseMap } | undefined {
+  if (pax === undefined) return undefined
+  let sparse = false
+  for (const key of pax.keys()) sparse ||= key.startsWith('GNU.sparse.')
+  if (!sparse) return undefined
+  const size = paxNumber(pax, 'GNU.sparse.realsize')
+  if (pax.get('GNU.sparse.major') !== '1' || pax.get('GNU.sparse.minor') !== '0' || size === undefined)
+    throw refusal(name, 'is a sparse file of a version other than 1.0')
+  return { size, map: textMap(name, size) }
+}

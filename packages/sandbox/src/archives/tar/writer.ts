@@ -1,0 +1,144 @@
+import { toBytes } from '../../files/exact-text.ts'
+import type { Extent, Member } from '../member.ts'
+import { blockBytes, checksumOf, paddingOf } from './blocks.ts'
+import { fitsOctal, writeOctal } from './numbers.ts'
+import { paxRecord } from './pax.ts'
+
+/** A member as it is written. */
+export interface WrittenMember extends Omit<Member, 'kind'> {
+  readonly kind: 'file' | 'directory' | 'symlink' | 'hardlink'
+  readonly uid: number
+  readonly gid: number
+  readonly sparse?: SparseContent
+}
+
+/** A file with holes: its map and its extents follow the headers, one after the other. */
+export interface SparseContent {
+  readonly map: Buffer
+  readonly extents: readonly Extent[]
+}
+
+const types = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as const
+const nameBytes = 100
+const ownerBytes = 8
+const wideBytes = 12
+
+/** More than it takes to write the headers of a member, a map aside. */
+export function headerRoom({ name, target }: WrittenMember): number {
+  return 4 * 1024 + 8 * name.length + 4 * target.length
+}
+
+/** Writes everything that comes before a member's content, and says where that ends. */
+export function writeHeaders(out: Buffer, at: number, member: WrittenMember): number {
+  const { records, name, target, size } = described(member)
+  let end = at
+  if (records.length > 0) {
+    const body = records.length === 1 ? records[0]! : Buffer.concat(records)
+    const type = 'x'
+    end = writeBlock(out, end, { ...plainHeader, name: paxName, size: body.length, type })
+    end += body.copy(out, end)
+    const padding = paddingOf(body.length)
+    out.fill(0, end, end + padding)
+    end += padding
+  }
+  const { kind, mode, mtime, uid, gid } = member
+  end = writeBlock(out, end, {
+    name,
+    target,
+    mode,
+    uid: fitsOctal(uid, ownerBytes) ? uid : 0,
+    gid: fitsOctal(gid, ownerBytes) ? gid : 0,
+    size: fitsOctal(size, wideBytes) ? size : 0,
+    mtime: fitsOctal(Math.floor(mtime), wideBytes) ? Math.floor(mtime) : 0,
+    type: types[kind],
+  })
+  return end
+}
+
+/** The map is lines of numbers, padded to whole blocks. It always tells where the file ends. */
+export function sparseContent(extents: readonly Extent[], size: number): SparseContent {
+  const lines: string[] = []
+  for (const { at, length } of [...extents, { at: size, length: 0 }]) lines.push(String(at), String(length))
+  lines.unshift(String(lines.length / 2))
+  const text = Buffer.from(`${lines.join('\n')}\n`)
+  return { map: Buffer.concat([text, Buffer.alloc(paddingOf(text.length))]), extents }
+}
+
+/** How much the content of a member takes in the archive. */
+export function storedBytes(member: WrittenMember): number {
+  if (member.kind !== 'file') return 0
+  if (member.sparse === undefined) return member.size
+  const { map, extents } = member.sparse
+  return extents.reduce((sum, { length }) => sum + length, map.length)
+}
+
+interface BlockFields {
+  readonly name: string
+  readonly target: string
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+  readonly size: number
+  readonly mtime: number
+  readonly type: string
+}
+
+const plainHeader = { target: '', mode: 0o644, uid: 0, gid: 0, mtime: 0 } as const
+const paxName = 'PaxHeaders/member'
+
+/** What does not fit a header stands in records before it. */
+function described(member: WrittenMember) {
+  const { mtime, uid, gid } = member
+  const size = storedBytes(member)
+  const records: Buffer[] = []
+  const name = fitted(member.name)
+  const target = fitted(member.target)
+  if (member.sparse !== undefined) {
+    records.push(
+      paxRecord('GNU.sparse.major', '1'),
+      paxRecord('GNU.sparse.minor', '0'),
+      paxRecord('GNU.sparse.name', toBytes(member.name)),
+      paxRecord('GNU.sparse.realsize', String(member.size)),
+    )
+  } else if (name === undefined) records.push(paxRecord('path', toBytes(member.name)))
+  if (target === undefined) records.push(paxRecord('linkpath', toBytes(member.target)))
+  if (!fitsOctal(size, wideBytes)) records.push(paxRecord('size', String(size)))
+  if (!fitsOctal(uid, ownerBytes)) records.push(paxRecord('uid', String(uid)))
+  if (!fitsOctal(gid, ownerBytes)) records.push(paxRecord('gid', String(gid)))
+  if (!fitsOctal(mtime, wideBytes)) records.push(paxRecord('mtime', timeText(mtime)))
+  return { records, size, name: name ?? standIn(member), target: target ?? '' }
+}
+
+/** The text, where a header can hold it as it is. */
+function fitted(text: string): string | undefined {
+  return text.length <= nameBytes && !/[^\x20-\x7e]/.test(text) ? text : undefined
+}
+
+/** What programs see that do not know records. */
+function standIn({ kind }: WrittenMember): string {
+  return kind === 'directory' ? 'PaxNames/directory/' : 'PaxNames/member'
+}
+
+function timeText(seconds: number): string {
+  const micro = Math.round(seconds * 1e6)
+  const sign = micro < 0 ? '-' : ''
+  const digits = String(Math.abs(micro)).padStart(7, '0')
+  return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
+}
+
+function writeBlock(out: Buffer, at: number, fields: BlockFields): number {
+  const end = at + blockBytes
+  out.fill(0, at, end)
+  out.write(fields.name, at, nameBytes, 'latin1')
+  writeOctal(out, at + 100, 8, fields.mode)
+  writeOctal(out, at + 108, 8, fields.uid)
+  writeOctal(out, at + 116, 8, fields.gid)
+  writeOctal(out, at + 124, 12, fields.size)
+  writeOctal(out, at + 136, 12, fields.mtime)
+  out[at + 156] = fields.type.charCodeAt(0)
+  out.write(fields.target, at + 157, nameBytes, 'latin1')
+  out.write('ustar\x0000', at + 257, 'latin1')
+  writeOctal(out, at + 148, 7, checksumOf(out, at))
+  out[at + 155] = 0x20
+  return end
+}

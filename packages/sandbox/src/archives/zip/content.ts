@@ -1,0 +1,102 @@
+import { read } from 'node:fs'
+import { promisify } from 'node:util'
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
+import { errnoOf } from '../../files/handle.ts'
+import type { Pull } from '../pull.ts'
+import { invalid } from '../refusal.ts'
+import { type Engine, through } from '../through.ts'
+import type { ZipEntry } from './directory.ts'
+import { deflated } from './entry-member.ts'
+import type { Window } from './window.ts'
+
+const chunkBytes = 256 * 1024
+/** Entries that are smaller, both ways, are read at once. */
+const smallBytes = 128 * 1024
+const readPart = promisify(read)
+
+export function isSmall({ size, compressed }: ZipEntry): boolean {
+  return size <= smallBytes && compressed <= smallBytes
+}
+
+/** The whole content of a small entry, checked. */
+export function smallContent(window: Window, at: number, entry: ZipEntry): Buffer {
+  const bytes = window.bytes(at, entry.compressed)
+  const content = entry.method === deflated ? inflated(bytes, entry.size) : bytes
+  check(entry, content.length, crc32(content))
+  return content
+}
+
+function inflated(bytes: Buffer, size: number): Buffer {
+  const room = Math.max(64, size + 1)
+  try {
+    // Node's types do not know what `info` returns.
+    const { buffer, engine } = inflateRawSync(bytes, {
+      info: true,
+      chunkSize: room,
+      maxOutputLength: room,
+    }) as unknown as { buffer: Buffer; engine: Engine }
+    if (engine.bytesWritten !== bytes.length) throw invalid('has an entry with something behind its content')
+    return buffer
+  } catch (error) {
+    throw asDamage(error)
+  }
+}
+
+/** The content of any entry, chunk by chunk. It is never more than was declared, and checked at its end. */
+export async function* content(fd: number, at: number, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+  const source = pullRange(fd, at, entry.compressed)
+  let size = 0
+  let crc = 0
+  try {
+    for await (const chunk of entry.method === deflated ? inflating(source) : chunksOf(source)) {
+      size += chunk.length
+      if (size > entry.size) throw invalid('has an entry that is larger than it says')
+      crc = crc32(chunk, crc)
+      yield chunk
+    }
+  } catch (error) {
+    throw asDamage(error)
+  }
+  check(entry, size, crc)
+}
+
+async function* inflating(source: Pull): AsyncGenerator<Uint8Array> {
+  const rest = yield* through(source, createInflateRaw({ chunkSize: 64 * 1024 }))
+  if (rest !== undefined || (await source.next()) !== undefined)
+    throw invalid('has an entry with something behind its content')
+}
+
+async function* chunksOf(source: Pull): AsyncGenerator<Uint8Array> {
+  for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) yield chunk
+}
+
+function pullRange(fd: number, from: number, length: number): Pull {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length))
+  let at = from
+  let left = length
+  return {
+    async next() {
+      if (left === 0) return undefined
+      const { bytesRead } = await readPart(fd, buffer, 0, Math.min(buffer.length, left), at)
+      if (bytesRead === 0) throw invalid('is cut off')
+      at += bytesRead
+      left -= bytesRead
+      return buffer.subarray(0, bytesRead)
+    },
+    async cancel() {
+      left = 0
+    },
+  }
+}
+
+function check(entry: ZipEntry, size: number, crc: number): void {
+  if (size > entry.size) throw invalid('has an entry that is larger than it says')
+  if (size < entry.size) throw invalid('has an entry that is smaller than it says')
+  if (crc !== entry.crc) throw invalid('has an entry whose checksum is wrong')
+}
+
+function asDamage(error: unknown): unknown {
+  const code = errnoOf(error) ?? ''
+  if (code === 'ERR_BUFFER_TOO_LARGE') return invalid('has an entry that is larger than it says', error)
+  return code.startsWith('Z_') ? invalid('has an entry that is damaged', error) : error
+}

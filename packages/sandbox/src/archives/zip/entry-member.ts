@@ -1,0 +1,65 @@
+import { fromBytes } from '../../files/exact-text.ts'
+import type { Member, MemberKind } from '../member.ts'
+import { invalid, refusal } from '../refusal.ts'
+import { fromCp437 } from './cp437.ts'
+import type { ZipEntry } from './directory.ts'
+
+const kinds: Readonly<Record<number, MemberKind>> = {
+  2401: 'fifo',
+  4802: 'device',
+  9604: 'directory',
+  14406: 'device',
+  16807: 'file',
+  21609: 'symlink',
+  26411: 'socket',
+}
+
+const methods: Readonly<Record<number, string>> = {
+  1: 'shrunk',
+  6: 'imploded',
+  9: 'deflated by Deflate64',
+  12: 'compressed by bzip2',
+  14: 'compressed by LZMA',
+  93: 'compressed by zstd',
+  95: 'compressed by xz',
+  98: 'compressed by PPMd',
+  99: 'encrypted',
+}
+
+export const stored = 0
+export const deflated = 8
+
+/** What an entry is. The target of a link is its content, and unknown here. */
+export function memberOf(entry: ZipEntry): Member {
+  const name = nameOf(entry)
+  checkMethod(entry, name)
+  const kind = kindOf(entry, name)
+  if (kind === 'directory' && entry.size !== 0) throw refusal(name, 'is a directory and yet has content')
+  const mode = entry.mode & 0o7777 || (kind === 'directory' ? 0o755 : 0o644)
+  return { name, kind, mode, mtime: entry.mtime, size: entry.size, target: '' }
+}
+
+function nameOf({ rawName, flags, madeByUnix }: ZipEntry): string {
+  const bytes = Buffer.from(rawName, 'latin1')
+  const isUtf8 = (flags & 0x800) !== 0
+  return isUtf8 || madeByUnix ? fromBytes(bytes) : fromCp437(bytes)
+}
+
+function checkMethod({ flags, method, size, compressed }: ZipEntry, name: string): void {
+  if ((flags & 0x2041) !== 0) throw refusal(name, 'is encrypted')
+  if ((flags & 0x20) !== 0) throw refusal(name, 'is a patch of something else')
+  if (method !== stored && method !== deflated)
+    throw refusal(name, `is ${methods[method] ?? `compressed by the unknown method ${method}`}`)
+  if (method === stored && size !== compressed) throw invalid('has an entry with two sizes')
+}
+
+function kindOf({ mode, isDosDirectory }: ZipEntry, name: string): MemberKind {
+  const type = mode & 0o170000
+  const named = name.endsWith('/') ? 'directory' : 'file'
+  if (type === 0) return isDosDirectory ? 'directory' : named
+  const kind = kinds[type]
+  if (kind === undefined) throw refusal(name, 'is of an unknown kind')
+  if (named === 'directory' && kind !== 'directory')
+    throw refusal(name, `is a ${kind} with the name of a directory`)
+  return kind
+}

@@ -1,0 +1,28 @@
+import { type LeftOut, type Unpacked, VitrineError } from '@vitrine/protocol'
+
+type Facts = Readonly<Record<string, unknown>>
+
+/** As many as an event should hold; the result has more. */
+const maxNamed = 100
+
+export function unpackedFacts({ files, directories, links, bytes, leftOut, leftOutCount }: Unpacked): Facts {
+  return {
+    files,
+    directories,
+    links,
+    bytes,
+    ...(leftOutCount > 0 && { ...leftOutFacts(leftOut), leftOutCount }),
+  }
+}
+
+export function leftOutFacts(leftOut: readonly LeftOut[]): Facts {
+  if (leftOut.length === 0) return {}
+  const named = leftOut.slice(0, maxNamed).map(({ path, what }) => ({ path: path.toWellFormed(), what }))
+  return { leftOut: named, leftOutCount: leftOut.length }
+}
+
+export function checkArchive<T>(archive: T): T {
+  if (archive instanceof Uint8Array || archive instanceof ReadableStream) return archive
+  const got = archive === null ? 'null' : typeof archive
+  throw new VitrineError('argument_invalid', `archive: expected bytes or a stream of bytes, got ${got}.`)
+}

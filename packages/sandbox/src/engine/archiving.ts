@@ -1,0 +1,243 @@
+import { constants, openSync } from 'node:fs'
+import { posix } from 'node:path'
+import type { ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { type ArchiveLimits, Tally } from '../archives/limits.ts'
+import { merge } from '../archives/merge.ts'
+import { packStream } from '../archives/pack-stream.ts'
+import { type ArchiveInput, pullFile, pullFrom } from '../archives/pull.ts'
+import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts'
+import { swap } from '../archives/swap.ts'
+import { type UnpackOptions, unpack } from '../archives/unpack.ts'
+import { makeDirectories } from '../files/change.ts'
+import type { Handle } from '../files/handle.ts'
+import { type Identity, must, mustChange } from '../files/identity.ts'
+import { directoryAt } from '../files/list.ts'
+import { openFile } from '../files/read.ts'
+import { type FileRoom, mustBeWritable, ownerAt } from '../files/room.ts'
+import { stagingInside } from '../files/staging.ts'
+import { walk } from '../files/walk.ts'
+import { publish, writeAll } from '../files/write.ts'
+
+const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
+const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
+const maxLeftOut = 1_000
+
+/** What ways in and out of a workspace share. */
+export interface Archiving {
+  readonly room: FileRoom
+  readonly limits: ArchiveLimits
+  readonly as?: Identity | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Unpacks a tar into a directory, which is made where it is missing. */
+export async function upload(
+  archiving: Archiving,
+  path: string,
+  archive: ArchiveInput,
+  options: ArchiveOptions,
+): Promise<Unpacked> {
+  const scheme = options.scheme === undefined ? 'sniff' : checkScheme(options.scheme, tarSchemes)
+  return unpackInto(archiving, path, archive, scheme)
+}
+
+/** Unpacks an archive into the directory that it lies in, where it is put first when it is given. */
+export async function extract(
+  archiving: Archiving,
+  path: string,
+  archive: ArchiveInput | undefined,
+  options: ArchiveOptions,
+): Promise<Unpacked> {
+  const { room, as, limits, signal } = archiving
+  const scheme = options.scheme === undefined ? schemeOfName(path) : checkScheme(options.scheme, allSchemes)
+  const directory = posix.dirname(path)
+  if (archive === undefined) {
+    const { fd } = openFile(room, path, {}, as)
+    return unpackInto(archiving, directory, pullFile(fd), scheme)
+  }
+  const draft = room.staging.draft()
+  try {
+    const pull = pullFrom(archive, signal)
+    const tally = new Tally(limits)
+    try {
+      for (let part = await pull.next(); part !== undefined; part = await pull.next()) {
+        tally.input(part.byteLength)
+        await writeAll(draft.fd, part)
+      }
+    } finally {
+      await pull.cancel()
+    }
+    const source = openSync(`/proc/self/fd/${draft.fd}`, constants.O_RDONLY)
+    const unpacked = await unpackInto(archiving, directory, pullFile(source), scheme, () =>
+      walk(room.places, path, { as }, ({ entry }) => {
+        if (entry !== undefined && entry.kind !== 'file')
+          throw new VitrineError('file_exists', `There is something else at ${path} already.`)
+      }),
+    )
+    walk(room.places, path, { as }, (spot) => publish(room, spot, draft, {}, as))
+    return unpacked
+  } finally {
+    draft.drop()
+  }
+}
+
+async function unpackInto(
+  { room, limits, as, signal }: Archiving,
+  path: string,
+  archive: ArchiveInput,
+  scheme: UnpackOptions['scheme'],
+  check: () => void = () => undefined,
+): Promise<Unpacked> {
+  const target = targetOf(room, path, as)
+  const staged = room.staging.folder()
+  try {
+    const { root: _, ...unpacked } = await unpack(staged.handle, archive, {
+      scheme,
+      special: 'refuse',
+      links: 'inside',
+      owner: ownerAt(room, target.path, as),
+      rootPath: target.root,
+      below: target.below,
+      limits,
+      signal,
+    })
+    check()
+    makeDirectories(room, path, { parents: true }, as)
+    const { directory } = directoryAt(room, path, as)
+    try {
+      await merge(staged.handle, directory, { signal })
+    } finally {
+      directory.close()
+    }
+    return unpacked
+  } finally {
+    await staged.release()
+  }
+}
+
+/** Where a directory is, or will be, and what may be written there. */
+function targetOf(room: FileRoom, path: string, as: Identity | undefined) {
+  return walk(room.places, path, { as }, (spot) => {
+    const { entry, parent } = spot
+    const told = room.places.told(spot.path)
+    if (entry !== undefined && entry.kind !== 'directory')
+      throw new VitrineError('file_not_directory', `${told} is not a directory.`)
+    mustBeWritable(room, spot)
+    if (room.places.guarded(spot.path))
+      throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
+    if (entry !== undefined) must(entry, 'write', as, told)
+    else if (parent !== undefined) mustChange(parent, undefined, as, told)
+    const { path: root } = room.places.of(spot.path)
+    return { path: spot.path, root, below: spot.path.slice(root.length + 1) }
+  })
+}
+
+export interface Packing {
+  readonly stream: ReadableStream<Uint8Array>
+  readonly leftOut: LeftOut[]
+}
+
+/** A file or a directory as a tar. */
+export function download(archiving: Archiving, path: string, options: ArchiveOptions, ended: Ended): Packing {
+  const { room, as } = archiving
+  const scheme = checkScheme(options.scheme ?? 'tar', tarSchemes)
+  return walk(room.places, path, { as }, ({ entry, parent, name }) => {
+    if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
+    must(entry, 'read', as, path)
+    if (entry.kind === 'directory') return packing(archiving, entry.again(), scheme, () => false, ended)
+    if (entry.kind !== 'file' || parent === undefined)
+      throw new VitrineError('file_not_regular', `${path} is neither a file nor a directory.`)
+    return packing(archiving, parent.again(), scheme, () => false, ended, name)
+  })
+}
+
+/** The workspace as a tar. */
+export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: Ended): Packing {
+  const root = archiving.room.places.root.directory.again()
+  return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
+}
+
+export type Ended = (end: { readonly bytes: number; readonly left: boolean }, error?: unknown) => void
+
+/** Takes the directory and closes it when the stream ends, however that comes. */
+function packing(
+  { signal }: Archiving,
+  directory: Handle,
+  scheme: TarScheme,
+  skip: (path: string) => boolean,
+  ended: Ended,
+  only?: string,
+): Packing {
+  const leftOut: LeftOut[] = []
+  const source = packStream(directory, scheme, {
+    ...(only !== undefined && { only }),
+    ...(signal && { signal }),
+    skip: (path) => path === stagingInside || skip(path),
+    onLeftOut: (path, what) => leftOut.length < maxLeftOut && leftOut.push({ path, what }),
+  })
+  const reader = source.getReader()
+  let bytes = 0
+  let over = false
+  const finish = (left: boolean, error?: unknown) => {
+    if (over) return
+    over = true
+    directory.close()
+    ended({ bytes, left }, error)
+  }
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            controller.close()
+            finish(false)
+            return
+          }
+          bytes += value.byteLength
+          controller.enqueue(value)
+        } catch (error) {
+          controller.error(error)
+          finish(true, error)
+        }
+      },
+      async cancel(reason) {
+        await reader.cancel(reason).catch(() => undefined)
+        finish(true)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, leftOut }
+}
+
+/** The workspace becomes what is in the archive. `keep` names what stays of it. */
+export async function hydrate(
+  { room, limits, signal }: Archiving,
+  archive: ArchiveInput,
+  keep: (name: string) => boolean,
+): Promise<Unpacked> {
+  const { root } = room.places
+  const staged = room.staging.folder()
+  const trash = room.staging.folder()
+  try {
+    const { root: attributes, ...unpacked } = await unpack(staged.handle, archive, {
+      scheme: 'sniff',
+      special: 'leave-out',
+      links: 'any',
+      owner: ownerAt(room, root.path, undefined),
+      rootPath: root.path,
+      limits,
+      signal,
+    })
+    await swap(staged.handle, root.directory, trash.handle, {
+      keep: (name) => name === stagingInside || keep(name),
+      attributes,
+    })
+    return unpacked
+  } finally {
+    await staged.release()
+    await trash.release()
+  }
+}

@@ -1,0 +1,99 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Journal, Store } from '@vitrine/journal'
+import { VitrineError } from '@vitrine/protocol'
+import { Places } from '../files/places.ts'
+import type { FileRoom } from '../files/room.ts'
+import { Staging } from '../files/staging.ts'
+import type { Machine } from '../machine/machine.ts'
+import { outside } from '../outside.ts'
+import { watchWorkspace } from '../watching/watch-workspace.ts'
+import type { Watcher } from '../watching/watcher.ts'
+import type { Settings } from './settings.ts'
+
+const closingMs = 5_000
+
+/** The files of a sandbox that runs, and whoever watches them. */
+export class FileSide {
+  readonly room: FileRoom
+  readonly machine: Machine
+  readonly #ending = new AbortController()
+  #watcher: Watcher | undefined
+
+  private constructor(room: FileRoom, machine: Machine) {
+    this.room = room
+    this.machine = machine
+  }
+
+  static async open(settings: Settings, machine: Machine, journal: Journal, store: Store): Promise<FileSide> {
+    const { folders, grants, watch } = settings
+    const staging = Staging.open(folders.staging, folders.root)
+    let places: Places | undefined
+    try {
+      places = Places.open(machine.root, machine.home, grants, (path) => machine.onDisk(path))
+      const side = new FileSide({ places, staging, givesAway: machine.givesFilesAway }, machine)
+      await journal.operate('prepare_staging', {}, () => staging.clear())
+      if (watch !== undefined)
+        side.#watcher = await journal.operate(
+          'start_watching',
+          { mode: watch.mode, ignore: watch.ignore },
+          () =>
+            outside(() =>
+              watchWorkspace({
+                root: side.room.places.root.directory,
+                path: machine.root,
+                settings: watch,
+                journal,
+                store,
+                marks: join(folders.state, 'marks'),
+                signal: AbortSignal.any([side.#ending.signal, store.lost]),
+              }),
+            ),
+          { finish: ({ entries }) => ({ entries }) },
+        )
+      return side
+    } catch (error) {
+      staging.close()
+      places?.close()
+      throw error
+    }
+  }
+
+  /** Aborted when the sandbox ends: streams that are still open end with it. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** Once every change made before the call is in the journal. */
+  async flush(): Promise<void> {
+    await this.mustBeWatched().flush()
+  }
+
+  /** The same, where it is watched at all. */
+  async settle(): Promise<void> {
+    await this.#watcher?.flush()
+  }
+
+  mustBeWatched(): Watcher {
+    if (this.#watcher === undefined)
+      throw new VitrineError('unsupported', 'The workspace is not watched: `watch` was set to false.')
+    return this.#watcher
+  }
+
+  /** Ends with a last look, so that what processes did to the end is on record. */
+  async close(): Promise<void> {
+    const closed = this.#watcher?.close().catch(() => undefined)
+    await Promise.race([closed, sleep(closingMs, undefined, { ref: false })])
+    this.#ending.abort()
+    await closed
+    await this.room.staging.clear().catch(() => undefined)
+    this.room.staging.close()
+    this.room.places.close()
+  }
+}
+
+/** What a sandbox that is destroyed leaves beside its workspace. */
+export function removeStaging({ folders }: Settings): void {
+  rmSync(folders.staging, { recursive: true, force: true })
+}

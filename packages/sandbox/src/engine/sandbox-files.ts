@@ -1,0 +1,320 @@
+import type { Journal } from '@vitrine/journal'
+import {
+  type ArchiveOptions,
+  type FileList,
+  type FileOptions,
+  type FileStat,
+  type Files,
+  isGap,
+  type JournalEvent,
+  type LeftOut,
+  type ListOptions,
+  type ReadFileOptions,
+  type SearchOptions,
+  type SearchResult,
+  type Unpacked,
+  VitrineError,
+  type WriteOptions,
+} from '@vitrine/protocol'
+import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
+import type { Identity } from '../files/identity.ts'
+import { list } from '../files/list.ts'
+import { cancelled } from '../files/pace.ts'
+import { checkPath } from '../files/places.ts'
+import { openFile, readSmall, readStream } from '../files/read.ts'
+import { statOf } from '../files/room.ts'
+import { search } from '../files/search.ts'
+import { walk } from '../files/walk.ts'
+import { type FileContent, writeFile } from '../files/write.ts'
+import { ignoring } from '../watching/ignore.ts'
+import { defaultIgnore } from '../watching/settings.ts'
+import { checkArchive, leftOutFacts, unpackedFacts } from './archive-facts.ts'
+import { type Archiving, download, extract, upload } from './archiving.ts'
+import type { EngineCore } from './core.ts'
+import type { FileSide } from './file-side.ts'
+import { operateStream } from './streaming.ts'
+
+type Facts = Readonly<Record<string, unknown>>
+
+/** The files of one sandbox. Every call is an operation. */
+export class SandboxFiles implements Files {
+  readonly #core: EngineCore
+  readonly #journal: Journal
+
+  constructor(core: EngineCore, journal: Journal) {
+    this.#core = core
+    this.#journal = journal
+  }
+
+  async read(path: string, options: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const { from, to, signal } = options
+    const facts = {
+      ...about(path, options),
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+    }
+    return operateStream(this.#journal, 'read', facts, (ended) => {
+      const { side, as } = this.#begin(path, options)
+      const file = openFile(side.room, path, options, as)
+      const small = readSmall(file, path)
+      if (small !== undefined) {
+        ended({ bytes: small.byteLength })
+        return streamOf(small)
+      }
+      const until = signal === undefined ? side.ending : AbortSignal.any([signal, side.ending])
+      return readStream(file, path, {
+        signal: until,
+        ended: (bytes, error) => ended({ bytes, left: bytes < file.to - file.from }, error),
+      })
+    })
+  }
+
+  write(path: string, data: FileContent, options: WriteOptions = {}): Promise<FileStat> {
+    const { append, parents, mode } = options
+    const facts = {
+      ...about(path, options),
+      ...(append && { append }),
+      ...(parents && { parents }),
+      ...(mode !== undefined && { mode }),
+    }
+    return this.#operate(
+      'write',
+      path,
+      facts,
+      options,
+      ({ room }, as) => {
+        if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
+          throw new VitrineError(
+            'argument_invalid',
+            `data: expected a text, bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
+          )
+        return writeFile(room, path, data, options, as)
+      },
+      ({ size }) => ({ size }),
+    )
+  }
+
+  list(path: string, options: ListOptions = {}): Promise<FileList> {
+    return this.#operate(
+      'ls',
+      path,
+      about(path, options),
+      options,
+      ({ room }, as) => list(room, path, options, as),
+      ({ entries, truncated }) => ({ count: entries.length, ...(truncated && { truncated }) }),
+    )
+  }
+
+  stat(path: string, options: FileOptions = {}): Promise<FileStat> {
+    return this.#operate('stat', path, about(path, options), options, ({ room }, as) =>
+      walk(room.places, path, { as, follow: false }, (spot) => statOf(room, spot)),
+    )
+  }
+
+  exists(path: string, options: FileOptions = {}): Promise<boolean> {
+    return this.#operate(
+      'exists',
+      path,
+      about(path, options),
+      options,
+      ({ room }, as) => {
+        try {
+          return walk(room.places, path, { as }, ({ entry }) => entry !== undefined)
+        } catch (error) {
+          if (error instanceof VitrineError && error.code === 'file_not_directory') return false
+          throw error
+        }
+      },
+      (found) => ({ found }),
+    )
+  }
+
+  mkdir(
+    path: string,
+    options: FileOptions & { readonly parents?: boolean; readonly mode?: number } = {},
+  ): Promise<void> {
+    const { parents, mode } = options
+    const facts = {
+      ...about(path, options),
+      ...(parents && { parents }),
+      ...(mode !== undefined && { mode }),
+    }
+    return this.#operate('mkdir', path, facts, options, ({ room }, as) =>
+      makeDirectories(room, path, options, as),
+    )
+  }
+
+  move(from: string, to: string, options: FileOptions & { readonly parents?: boolean } = {}): Promise<void> {
+    return this.#operate('mv', from, { ...about(from, options), to }, options, ({ room }, as) => {
+      checkPath('to', to)
+      move(room, from, to, options, as)
+    })
+  }
+
+  remove(
+    path: string,
+    options: FileOptions & { readonly recursive?: boolean; readonly force?: boolean } = {},
+  ): Promise<void> {
+    const { recursive, force } = options
+    const facts = { ...about(path, options), ...(recursive && { recursive }), ...(force && { force }) }
+    return this.#operate('rm', path, facts, options, ({ room }, as) => remove(room, path, options, as))
+  }
+
+  chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
+    return this.#operate('chmod', path, { ...about(path, options), mode }, options, ({ room }, as) =>
+      changeMode(room, path, mode, as),
+    )
+  }
+
+  search(path: string, options: SearchOptions): Promise<SearchResult> {
+    const { name, content, ignore = this.#core.settings.watch?.ignore ?? defaultIgnore } = options
+    const facts = {
+      ...about(path, options),
+      ...(name !== undefined && { name }),
+      ...(content !== undefined && { content }),
+    }
+    return this.#operate(
+      'search',
+      path,
+      facts,
+      options,
+      ({ room }, as) => search(room, path, { ...options, ignored: ignoring(ignore) }, as),
+      ({ hits, truncated }) => ({ count: hits.length, ...(truncated && { truncated }) }),
+    )
+  }
+
+  watch(
+    options: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal } = {},
+  ): AsyncIterableIterator<JournalEvent> {
+    // From this moment on, not from when the first one is asked for.
+    return this.#watching(this.#journal.cursor(this.#journal.head), options)
+  }
+
+  async *#watching(
+    after: string,
+    { ignore = [], signal }: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal },
+  ): AsyncGenerator<JournalEvent, undefined> {
+    await this.#journal.operate('watch', { ...(ignore.length > 0 && { ignore }) }, () => {
+      this.#core.files().mustBeWatched()
+    })
+    const ignored = ignoring(ignore)
+    const isIgnored = (path: unknown) =>
+      typeof path === 'string' &&
+      path.split('/').some((name, at, names) => ignored(names.slice(0, at + 1).join('/'), name))
+    for await (const item of this.#journal.tail({ after, types: ['file.*'], ...(signal && { signal }) })) {
+      if (isGap(item))
+        throw new VitrineError('view_fell_behind', 'Events of files were trimmed before they were read.')
+      const { path, previousPath } = item.data as { path?: unknown; previousPath?: unknown }
+      if (!isIgnored(path) || (previousPath !== undefined && !isIgnored(previousPath))) yield item
+    }
+  }
+
+  upload(
+    path: string,
+    archive: ReadableStream<Uint8Array> | Uint8Array,
+    options: ArchiveOptions = {},
+  ): Promise<Unpacked> {
+    return this.#operate(
+      'upload',
+      path,
+      archiveFacts(path, options),
+      options,
+      (side, as) => upload(this.#archiving(side, as, options), path, checkArchive(archive), options),
+      unpackedFacts,
+    )
+  }
+
+  extract(
+    path: string,
+    archive?: ReadableStream<Uint8Array> | Uint8Array,
+    options: ArchiveOptions = {},
+  ): Promise<Unpacked> {
+    return this.#operate(
+      'extract',
+      path,
+      archiveFacts(path, options),
+      options,
+      (side, as) => {
+        const given = archive === undefined ? undefined : checkArchive(archive)
+        return extract(this.#archiving(side, as, options), path, given, options)
+      },
+      unpackedFacts,
+    )
+  }
+
+  download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const leftOut: { list: readonly LeftOut[] } = { list: [] }
+    return operateStream(
+      this.#journal,
+      'download',
+      archiveFacts(path, options),
+      (ended) => {
+        const { side, as } = this.#begin(path, options)
+        const packing = download(this.#archiving(side, as, options), path, options, ended)
+        leftOut.list = packing.leftOut
+        return packing.stream
+      },
+      () => leftOutFacts(leftOut.list),
+    )
+  }
+
+  flush(): Promise<void> {
+    return this.#journal.operate('flush', {}, () => this.#core.files().flush())
+  }
+
+  #begin(path: string, { user, signal }: FileOptions): { side: FileSide; as: Identity | undefined } {
+    checkPath('path', path)
+    if (signal?.aborted) throw cancelled(signal)
+    const side = this.#core.files()
+    return { side, as: user === undefined ? undefined : side.machine.fileUser(user) }
+  }
+
+  #archiving(side: FileSide, as: Identity | undefined, { signal }: FileOptions): Archiving {
+    return {
+      room: side.room,
+      limits: this.#core.settings.archiveLimits,
+      as,
+      signal: signal === undefined ? side.ending : AbortSignal.any([signal, side.ending]),
+    }
+  }
+
+  #operate<T>(
+    op: string,
+    path: string,
+    facts: Facts,
+    options: FileOptions,
+    run: (side: FileSide, as: Identity | undefined) => T | Promise<T>,
+    finish?: (result: T) => Facts,
+  ): Promise<T> {
+    const { signal } = options
+    return this.#journal.operate(
+      op,
+      facts,
+      () => {
+        const { side, as } = this.#begin(path, options)
+        return run(side, as)
+      },
+      { ...(finish && { finish }), ...(signal && { signal }) },
+    )
+  }
+}
+
+function about(path: string, { user }: FileOptions): Facts {
+  return {
+    path: typeof path === 'string' ? path.toWellFormed() : String(path),
+    ...(user !== undefined && { user }),
+  }
+}
+
+function archiveFacts(path: string, options: ArchiveOptions): Facts {
+  return { ...about(path, options), ...(options.scheme !== undefined && { scheme: options.scheme }) }
+}
+
+function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (bytes.byteLength > 0) controller.enqueue(bytes)
+      controller.close()
+    },
+  })
+}

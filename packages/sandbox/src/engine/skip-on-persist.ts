@@ -1,0 +1,45 @@
+import { posix } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import { checkPath } from '../files/places.ts'
+import type { Settings } from './settings.ts'
+
+/** Paths of the workspace that are not persisted, and those that never are: what is mounted there. */
+export class SkipOnPersist {
+  readonly paths = new Set<string>()
+  /** Of `binds` in the workspace, from its root. */
+  readonly #mounts: readonly string[]
+
+  constructor({ folders: { root }, binds }: Settings) {
+    this.#mounts = binds.flatMap(({ target }) =>
+      target.startsWith(`${root}/`) ? [target.slice(root.length + 1)] : [],
+    )
+    for (const mount of this.#mounts) this.paths.add(mount)
+  }
+
+  add(path: string): string {
+    checkPath('skipOnPersist', path)
+    const concrete = posix.normalize(path).replace(/\/$/, '')
+    const invalid = (reason: string) => new VitrineError('argument_invalid', `skipOnPersist: ${reason}`)
+    if (posix.isAbsolute(concrete) || concrete === '..' || concrete.startsWith('../'))
+      throw invalid(`expected a path from the root of the workspace, got ${JSON.stringify(path)}.`)
+    if (concrete === '.') throw invalid('that would leave nothing to persist.')
+    if (/[*?]/.test(concrete))
+      throw invalid(`expected a concrete path, got the pattern ${JSON.stringify(path)}.`)
+    const mount = this.#mounts.find((other) => isWithin(other, concrete) || isWithin(concrete, other))
+    if (mount !== undefined)
+      throw invalid(
+        `${JSON.stringify(path)} overlaps with what is mounted at ${mount}, which is never persisted.`,
+      )
+    this.paths.add(concrete)
+    return concrete
+  }
+
+  /** Whether something is mounted at or below an entry of the root, which therefore stays. */
+  holdsMount(name: string): boolean {
+    return this.#mounts.some((mount) => isWithin(mount, name))
+  }
+}
+
+function isWithin(path: string, ancestor: string): boolean {
+  return path === ancestor || path.startsWith(`${ancestor}/`)
+}

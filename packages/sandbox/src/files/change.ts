@@ -1,0 +1,140 @@
+import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { VitrineError } from '@vitrine/protocol'
+import { errnoOf, type Handle } from './handle.ts'
+import { type Identity, may, mustChange } from './identity.ts'
+import { Pace } from './pace.ts'
+import { removeTree } from './remove-tree.ts'
+import { checkMode, type FileRoom, makeDirectory, mustBeWritable, withParents } from './room.ts'
+import { type Spot, walk } from './walk.ts'
+
+export function makeDirectories(
+  room: FileRoom,
+  path: string,
+  options: { readonly parents?: boolean; readonly mode?: number },
+  as: Identity | undefined,
+): void {
+  checkMode(options.mode)
+  walk(room.places, path, { as }, (spot) => {
+    const { entry } = spot
+    const told = room.places.told(spot.path)
+    if (entry?.kind === 'directory' && options.parents === true) return
+    if (entry !== undefined) throw new VitrineError('file_exists', `There is something at ${told} already.`)
+    mustBeWritable(room, spot)
+    withParents(room, spot, { parents: options.parents, as }, (parent, name) =>
+      makeDirectory(room, parent, name, spot.path, as, options.mode).close(),
+    )
+  })
+}
+
+export function move(
+  room: FileRoom,
+  from: string,
+  to: string,
+  options: { readonly parents?: boolean },
+  as: Identity | undefined,
+): void {
+  walk(room.places, from, { as, follow: false }, (source) => {
+    const { parent, name, entry } = removable(room, source, as)
+    walk(room.places, to, { as, follow: false }, (target) => {
+      const told = room.places.told(target.path)
+      mustBeWritable(room, target)
+      if (room.places.guarded(target.path))
+        throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
+      if (`${target.path}/`.startsWith(`${source.path}/`) && target.path !== source.path)
+        throw new VitrineError('argument_invalid', `to: ${told} is inside of what would be moved.`)
+      if (target.entry?.kind === 'directory' && entry.kind !== 'directory')
+        throw new VitrineError('file_is_directory', `${told} is a directory.`)
+      if (target.entry !== undefined && target.parent !== undefined)
+        mustChange(target.parent, target.entry, as, told)
+      withParents(room, target, { parents: options.parents, as }, (into, last) =>
+        renameSync(parent.at(name), into.at(last)),
+      )
+    })
+  })
+}
+
+export async function remove(
+  room: FileRoom,
+  path: string,
+  options: { readonly recursive?: boolean; readonly force?: boolean; readonly signal?: AbortSignal },
+  as: Identity | undefined,
+): Promise<void> {
+  const pace = new Pace(options.signal)
+  const parted = walk(room.places, path, { as, follow: false }, (spot) => {
+    if (spot.entry === undefined && options.force === true) return undefined
+    const { parent, name, entry } = removable(room, spot, as)
+    if (entry.kind !== 'directory') {
+      unlinkSync(parent.at(name))
+      return undefined
+    }
+    if (options.recursive !== true) {
+      rmdirSync(parent.at(name))
+      return undefined
+    }
+    if (as !== undefined) mustEmpty(entry, as, room.places.told(spot.path))
+    return takeAway(room, parent, name)
+  })
+  if (parted === undefined) return
+  try {
+    await removeTree(parted.parent, parted.name, pace)
+  } finally {
+    parted.parent.close()
+  }
+}
+
+/** At once, where its file system is the staging's; what is left goes in its own time. */
+function takeAway(room: FileRoom, parent: Handle, name: string): { parent: Handle; name: string } {
+  try {
+    return room.staging.take(parent, name)
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error
+    return { parent: parent.again(), name }
+  }
+}
+
+export function changeMode(room: FileRoom, path: string, mode: number, as: Identity | undefined): void {
+  if (mode === undefined) throw new VitrineError('argument_invalid', 'mode: expected permission bits.')
+  checkMode(mode)
+  walk(room.places, path, { as }, (spot) => {
+    const { entry } = spot
+    const told = room.places.told(spot.path)
+    if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
+    mustBeWritable(room, spot)
+    if (as !== undefined && !as.all && as.uid !== entry.stats.uid)
+      throw new VitrineError('file_denied', `${told}: only its owner may change its mode.`)
+    chmodSync(entry.self, mode)
+  })
+}
+
+/** What may be taken out of its directory. */
+function removable(room: FileRoom, spot: Spot, as: Identity | undefined) {
+  const { parent, name, entry, path } = spot
+  const told = room.places.told(path)
+  if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
+  if (parent === undefined)
+    throw new VitrineError('argument_invalid', `${told} itself can be neither moved nor removed.`)
+  mustBeWritable(room, spot)
+  if (room.places.guarded(path))
+    throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
+  mustChange(parent, entry, as, told)
+  return { parent, name, entry }
+}
+
+/** That a user may take everything out of a directory. */
+function mustEmpty(directory: Handle, as: Identity, told: string): void {
+  const names = directory.names()
+  if (names.length === 0) return
+  for (const right of ['read', 'write', 'search'] as const)
+    if (!may(directory.stats, right, as))
+      throw new VitrineError('file_denied', `${told}: the user "${as.name}" may not empty it.`)
+  for (const name of names) {
+    const entry = directory.entry(name)
+    if (entry === undefined) continue
+    try {
+      mustChange(directory, entry, as, `${told}/${name}`)
+      if (entry.kind === 'directory') mustEmpty(entry, as, `${told}/${name}`)
+    } finally {
+      entry.close()
+    }
+  }
+}

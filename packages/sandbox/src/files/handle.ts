@@ -1,0 +1,114 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs'
+import type { FileKind } from '@vitrine/protocol'
+import { fromBytes, toBytes } from './exact-text.ts'
+
+/** Opens the name and not the thing: no device wakes up, no FIFO waits. Node has no name for it. */
+const pathOnly = 0o10000000
+const { O_DIRECTORY, O_NOFOLLOW } = constants
+
+/**
+ * Something on disk that stays the same one, wherever its name goes meanwhile. What is below a directory is reached
+ * from here, one name at a time and without following a link, so that nothing can be put in between.
+ */
+export class Handle {
+  readonly fd: number
+  readonly stats: Stats
+
+  constructor(fd: number, stats: Stats) {
+    this.fd = fd
+    this.stats = stats
+  }
+
+  /** A directory of this machine. Its path is trusted. */
+  static directory(path: string): Handle {
+    return opened(openSync(path, pathOnly | O_DIRECTORY))
+  }
+
+  get kind(): FileKind {
+    return kindOf(this.stats)
+  }
+
+  /** A path to this very thing, good for as long as the handle is open. */
+  get self(): string {
+    return `/proc/self/fd/${this.fd}`
+  }
+
+  /** A path to one name below. */
+  at(name: string): string | Buffer {
+    return toBytes(`/proc/self/fd/${this.fd}/${name}`)
+  }
+
+  /** What has that name, or nothing. */
+  entry(name: string): Handle | undefined {
+    let fd: number
+    try {
+      fd = openSync(this.at(name), pathOnly | O_NOFOLLOW)
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+    return opened(fd)
+  }
+
+  lstat(name: string): Stats | undefined {
+    return lstatSync(this.at(name), { throwIfNoEntry: false })
+  }
+
+  readLink(name: string): string {
+    return fromBytes(readlinkSync(this.at(name), 'buffer'))
+  }
+
+  /** The names below, in no order. */
+  names(): string[] {
+    const names = readdirSync(this.self)
+    // Names that are not UTF-8 are rare, and reading bytes is slow.
+    if (!names.some((name) => name.includes('\ufffd'))) return names
+    return readdirSync(this.self, 'buffer').map(fromBytes)
+  }
+
+  /** The thing itself, for reading or writing. */
+  open(flags: number): number {
+    return openSync(this.self, flags)
+  }
+
+  /** Another handle to the same directory. */
+  again(): Handle {
+    return Handle.directory(this.self)
+  }
+
+  close(): void {
+    closeSync(this.fd)
+  }
+}
+
+function opened(fd: number): Handle {
+  try {
+    return new Handle(fd, fstatSync(fd))
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+export function kindOf(stats: Stats): FileKind {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'directory'
+  return stats.isSymbolicLink() ? 'symlink' : 'other'
+}
+
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+export function isMissing(error: unknown): boolean {
+  return errnoOf(error) === 'ENOENT'
+}

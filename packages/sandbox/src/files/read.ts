@@ -1,0 +1,133 @@
+import { close, closeSync, constants, read as readFd, readSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
+import { fileError } from './errors.ts'
+import { type Identity, must } from './identity.ts'
+import { cancelled } from './pace.ts'
+import type { FileRoom } from './room.ts'
+import { walk } from './walk.ts'
+
+const { O_NONBLOCK, O_RDONLY } = constants
+const smallBytes = 64 * 1024
+const partBytes = 256 * 1024
+const readPart = promisify(readFd)
+const closeFd = promisify(close)
+
+/** A part of a file that is open, from its first byte to the one after its last. */
+export interface OpenFile {
+  readonly fd: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Opens a regular file, and nothing else. */
+export function openFile(
+  room: FileRoom,
+  path: string,
+  { from = 0, to }: Pick<ReadFileOptions, 'from' | 'to'>,
+  as: Identity | undefined,
+): OpenFile {
+  checkRange(from, to)
+  return walk(room.places, path, { as }, ({ entry }) => {
+    if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
+    if (entry.kind === 'directory') throw new VitrineError('file_is_directory', `${path} is a directory.`)
+    if (entry.kind !== 'file') throw new VitrineError('file_not_regular', `${path} is not a regular file.`)
+    must(entry, 'read', as, path)
+    const { size } = entry.stats
+    if (from > size)
+      throw new VitrineError('range_invalid', `${path} has ${size} bytes, and ${from} is beyond them.`, {
+        details: { bytes: size },
+      })
+    return { fd: entry.open(O_RDONLY | O_NONBLOCK), from, to: Math.min(to ?? size, size) }
+  })
+}
+
+function checkRange(from: number, to: number | undefined): void {
+  const whole = (value: number) => Number.isSafeInteger(value) && value >= 0
+  if (whole(from) && (to === undefined || (whole(to) && to >= from))) return
+  throw new VitrineError(
+    'argument_invalid',
+    `from, to: expected whole numbers in order, got ${from} and ${to}.`,
+  )
+}
+
+/** All at once where it is little, and then the file is closed. */
+export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<ArrayBuffer> | undefined {
+  if (to - from > smallBytes) return undefined
+  try {
+    const bytes = new Uint8Array(to - from)
+    let got = 0
+    while (got < bytes.length) {
+      const count = readSync(fd, bytes, got, bytes.length - got, from + got)
+      if (count === 0) break
+      got += count
+    }
+    return bytes.subarray(0, got)
+  } catch (error) {
+    throw fileError(error, path)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Reads as it is consumed, and closes the file at the end of it, however it ends. */
+export function readStream(
+  { fd, from, to }: OpenFile,
+  path: string,
+  options: { readonly signal?: AbortSignal | undefined; ended(bytes: number, error?: unknown): void },
+): ReadableStream<Uint8Array> {
+  const { signal } = options
+  let at = from
+  let over = false
+  let stopped: ((error: unknown) => void) | undefined
+  const finish = async (error?: unknown) => {
+    if (over) return
+    over = true
+    signal?.removeEventListener('abort', abort)
+    await closeFd(fd).catch(() => undefined)
+    options.ended(at - from, error)
+  }
+  let reading: Promise<unknown> = Promise.resolve()
+  const abort = () => {
+    const error = cancelled(signal!)
+    stopped?.(error)
+    // Not while a read is under way: its number may be another file's by then.
+    void reading.finally(() => finish(error))
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        stopped = (error) => controller.error(error)
+        if (signal?.aborted) abort()
+        else signal?.addEventListener('abort', abort, { once: true })
+      },
+      async pull(controller) {
+        if (over) return
+        try {
+          const part = new Uint8Array(Math.min(partBytes, to - at))
+          const asked = part.length === 0 ? { bytesRead: 0 } : readPart(fd, part, 0, part.length, at)
+          reading = Promise.resolve(asked).catch(() => undefined)
+          const { bytesRead } = await asked
+          if (over || signal?.aborted) return
+          if (bytesRead > 0) {
+            at += bytesRead
+            controller.enqueue(part.subarray(0, bytesRead))
+          }
+          if (bytesRead === 0 || at >= to) {
+            controller.close()
+            await finish()
+          }
+        } catch (error) {
+          const told = fileError(error, path)
+          controller.error(told)
+          await finish(told)
+        }
+      },
+      async cancel() {
+        await reading
+        await finish()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

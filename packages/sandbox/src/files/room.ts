@@ -1,0 +1,129 @@
+import { chmodSync, chownSync, fchmodSync, fchownSync, mkdirSync, type Stats } from 'node:fs'
+import { type FileStat, VitrineError } from '@vitrine/protocol'
+import type { Handle } from './handle.ts'
+import { kindOf } from './handle.ts'
+import { type Identity, mustChange } from './identity.ts'
+import type { Places } from './places.ts'
+import type { Staging } from './staging.ts'
+import type { Spot } from './walk.ts'
+
+/** What functions on files work in. */
+export interface FileRoom {
+  readonly places: Places
+  readonly staging: Staging
+  /** True where what is made is given to the owner of the place that it is made in: under a host that is root. */
+  readonly givesAway: boolean
+}
+
+interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Only root gives files to others. */
+export const givesFiles = process.geteuid?.() === 0
+
+/** Bits that would make a program run as somebody else are never given. */
+export function plainMode(mode: number): number {
+  return mode & 0o1777
+}
+
+export function checkMode(mode: number | undefined): void {
+  if (mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= 0o1777)) return
+  throw new VitrineError(
+    'argument_invalid',
+    `mode: expected permission bits up to 0o1777, got ${typeof mode === 'number' ? `0o${mode.toString(8)}` : String(mode)}.`,
+  )
+}
+
+/** Who will own what is made at a path. */
+export function ownerAt(room: FileRoom, path: string, as: Identity | undefined): Owner | undefined {
+  if (as !== undefined) {
+    if (!as.owns)
+      throw new VitrineError('unsupported', `Files of the workspace cannot belong to the user "${as.name}".`)
+    return givesFiles ? { uid: as.uid, gid: as.gids[0] ?? as.uid } : undefined
+  }
+  if (!room.givesAway) return undefined
+  const { uid, gid } = room.places.of(path).directory.stats
+  return { uid, gid }
+}
+
+/** Gives what is behind a descriptor its owner, then its mode: a change of owner would take bits away. */
+export function settle(fd: number, owner: Owner | undefined, mode: number): void {
+  if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid)
+  fchmodSync(fd, plainMode(mode))
+}
+
+export function mustBeWritable({ places }: FileRoom, { path }: Pick<Spot, 'path'>): void {
+  if (!places.of(path).writable)
+    throw new VitrineError('file_read_only', `${places.told(path)} may be read, not changed.`)
+}
+
+/** Makes the directories on the way to what is missing, and hands over the last. */
+export function withParents<T>(
+  room: FileRoom,
+  spot: Spot,
+  options: { readonly parents?: boolean | undefined; readonly as?: Identity | undefined },
+  use: (parent: Handle, name: string) => T,
+): T {
+  const { parent, missing, path } = spot
+  if (parent === undefined)
+    throw new VitrineError('argument_invalid', `${room.places.told(path)} cannot be replaced.`)
+  const names = missing.slice(0, -1)
+  if (missing.includes('..') || (names.length > 0 && options.parents !== true))
+    throw new VitrineError('file_not_found', `The directory of ${room.places.told(path)} does not exist.`)
+  const made: Handle[] = []
+  try {
+    let here = parent
+    for (const name of names) {
+      here = makeDirectory(room, here, name, path, options.as)
+      made.push(here)
+    }
+    return use(here, missing.at(-1) ?? spot.name)
+  } finally {
+    for (const handle of made) handle.close()
+  }
+}
+
+/** A new directory, or one that somebody has made at the same moment. */
+export function makeDirectory(
+  room: FileRoom,
+  parent: Handle,
+  name: string,
+  path: string,
+  as: Identity | undefined,
+  mode = 0o755,
+): Handle {
+  mustChange(parent, undefined, as, path)
+  const owner = ownerAt(room, path, as)
+  mkdirSync(parent.at(name), 0o700)
+  const made = parent.entry(name)
+  if (made?.kind !== 'directory') {
+    made?.close()
+    throw new VitrineError('file_busy', `${room.places.told(path)} was changed while it was made.`)
+  }
+  // Only what was made just now: something else may have taken its place.
+  if (made.stats.uid === process.geteuid?.()) {
+    if (owner !== undefined) chownSync(made.self, owner.uid, owner.gid)
+    chmodSync(made.self, plainMode(mode))
+  }
+  return made
+}
+
+export function fileStat(path: string, stats: Stats, target?: string): FileStat {
+  return {
+    path,
+    kind: kindOf(stats),
+    size: stats.size,
+    mode: stats.mode & 0o7777,
+    modifiedAt: stats.mtime.toISOString(),
+    ...(target !== undefined && { target }),
+  }
+}
+
+export function statOf(room: FileRoom, { path, parent, name, entry }: Spot): FileStat {
+  const told = room.places.told(path)
+  if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
+  const target = entry.kind === 'symlink' ? parent?.readLink(name) : undefined
+  return fileStat(told, entry.stats, target)
+}

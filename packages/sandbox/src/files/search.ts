@@ -1,0 +1,116 @@
+import { closeSync, constants } from 'node:fs'
+import { type SearchHit, type SearchOptions, type SearchResult, VitrineError } from '@vitrine/protocol'
+import type { Handle } from './handle.ts'
+import { type Identity, may } from './identity.ts'
+import { directoryAt } from './list.ts'
+import { matchingLines } from './matching-lines.ts'
+import { type NamePattern, namePattern } from './name-pattern.ts'
+import { Pace } from './pace.ts'
+import type { FileRoom } from './room.ts'
+
+const maxHits = 100_000
+/** Deeper than this nothing is looked for. */
+const maxDepth = 256
+
+/** By name, by content or both. It is bounded by hits and by depth, and says so. */
+export async function search(
+  room: FileRoom,
+  path: string,
+  options: SearchOptions & { readonly ignored: (path: string, name: string) => boolean },
+  as: Identity | undefined,
+): Promise<SearchResult> {
+  const { name, content, limit = 1_000, ignoreCase = false, signal, ignored } = options
+  if (name === undefined && content === undefined)
+    throw new VitrineError('argument_invalid', 'Expected `name`, `content` or both to search for.')
+  if (content !== undefined && (typeof content !== 'string' || content === '' || content.includes('\n')))
+    throw new VitrineError('argument_invalid', 'content: expected a text without line breaks.')
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxHits)
+    throw new VitrineError('argument_invalid', `limit: expected 1 to ${maxHits}, got ${limit}.`)
+  const named = name === undefined ? undefined : namePattern(name, ignoreCase)
+  const pace = new Pace(signal)
+  const { directory, told } = directoryAt(room, path, as)
+  const hits: SearchHit[] = []
+  const looking: Looking = {
+    named,
+    content,
+    ignoreCase,
+    ignored,
+    as,
+    pace,
+    prefix: told === '.' ? '' : `${told}/`,
+  }
+  let truncated = false
+  for await (const hit of below(looking, directory, '', 0)) {
+    if (hit === 'too deep') truncated = true
+    else if (hits.length === limit) {
+      truncated = true
+      break
+    } else hits.push(hit)
+  }
+  return { hits, truncated }
+}
+
+interface Looking {
+  readonly named: NamePattern | undefined
+  readonly content: string | undefined
+  readonly ignoreCase: boolean
+  readonly ignored: (path: string, name: string) => boolean
+  readonly as: Identity | undefined
+  readonly pace: Pace
+  readonly prefix: string
+}
+
+/** Takes the directory and closes it. */
+async function* below(
+  looking: Looking,
+  directory: Handle,
+  path: string,
+  depth: number,
+): AsyncGenerator<SearchHit | 'too deep'> {
+  const { named, content, ignored, as, pace, prefix } = looking
+  try {
+    for (const name of directory.names().sort()) {
+      if (pace.due) await pace.rest()
+      const from = path === '' ? name : `${path}/${name}`
+      if (ignored(`${prefix}${from}`, name)) continue
+      const entry = directory.entry(name)
+      if (entry === undefined) continue
+      let kept = false
+      try {
+        const { kind } = entry
+        if (named === undefined || named(from, name)) {
+          if (content === undefined) yield { path: `${prefix}${from}`, kind }
+          else if (kind === 'file' && (as === undefined || may(entry.stats, 'read', as)))
+            yield* linesOf(looking, entry, `${prefix}${from}`)
+        }
+        if (kind !== 'directory') continue
+        if (as !== undefined && !(may(entry.stats, 'read', as) && may(entry.stats, 'search', as))) continue
+        if (depth === maxDepth) yield 'too deep'
+        else {
+          kept = true
+          yield* below(looking, entry, from, depth + 1)
+        }
+      } finally {
+        if (!kept) entry.close()
+      }
+    }
+  } finally {
+    directory.close()
+  }
+}
+
+async function* linesOf(
+  { content, ignoreCase, pace }: Looking,
+  entry: Handle,
+  path: string,
+): AsyncGenerator<SearchHit> {
+  const fd = entry.open(constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    for (const found of matchingLines(fd, content!, ignoreCase)) {
+      if (pace.due) await pace.rest()
+      if (found !== undefined) yield { path, kind: 'file', ...found }
+    }
+  } finally {
+    closeSync(fd)
+  }
+}

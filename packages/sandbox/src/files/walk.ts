@@ -1,0 +1,162 @@
+import { posix } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import { fileError, outside } from './errors.ts'
+import type { Handle } from './handle.ts'
+import { type Identity, mustSearch } from './identity.ts'
+import type { Place, Places } from './places.ts'
+
+const maxLinks = 40
+
+export interface WalkOptions {
+  /** Whether a link at the very end is followed; default true. */
+  readonly follow?: boolean
+  /** Whose rights count; the host's own without one. */
+  readonly as?: Identity | undefined
+}
+
+/** Where a path has led. Its handles are open while it is used. */
+export interface Spot {
+  /** Without links, as processes see it. */
+  readonly path: string
+  /** The directory that it is in, or the last one on the way to it. A place itself has none. */
+  readonly parent: Handle | undefined
+  readonly name: string
+  /** What is there. */
+  readonly entry: Handle | undefined
+  /** Names that do not exist yet: the last is the one that was asked for. Empty where there is an entry. */
+  readonly missing: readonly string[]
+}
+
+/**
+ * Follows a path by hand, from one open directory to the next: a link is read and followed here, and only within the
+ * workspace and what is granted. The kernel never sees more than one name, so nothing that is swapped meanwhile can
+ * lead it elsewhere.
+ */
+export function walk<T>(places: Places, path: string, options: WalkOptions, use: (spot: Spot) => T): T {
+  const way = new Way(places, path, options)
+  try {
+    return use(way.follow())
+  } catch (error) {
+    throw fileError(error, path)
+  } finally {
+    way.close()
+  }
+}
+
+class Way {
+  readonly #places: Places
+  readonly #path: string
+  readonly #options: WalkOptions
+  /** Names still to be followed, the next one last. */
+  readonly #ahead: string[] = []
+  /** The open directories from the place down to here. The first is the place's own. */
+  #trail: { readonly name: string; readonly handle: Handle }[] = []
+  #place: Place
+  #links = 0
+  #last: Handle | undefined
+
+  constructor(places: Places, path: string, options: WalkOptions) {
+    this.#places = places
+    this.#path = path
+    this.#options = options
+    const { place, names } = places.locate(path)
+    this.#place = place
+    this.#ahead.push(...names.reverse())
+  }
+
+  follow(): Spot {
+    while (this.#ahead.length > 0) {
+      const name = this.#ahead.pop()!
+      if (name === '' || name === '.') continue
+      if (name === '..') {
+        this.#up()
+        continue
+      }
+      const { handle: directory } = this.#here
+      if (this.#options.as !== undefined) mustSearch(directory, this.#options.as, this.#path)
+      const entry = directory.entry(name)
+      if (entry === undefined) {
+        const missing = [name, ...this.#rest()]
+        return { path: this.#pathOf(missing), parent: directory, name, entry, missing }
+      }
+      const { kind } = entry
+      if (kind === 'directory') {
+        this.#trail.push({ name, handle: entry })
+        continue
+      }
+      this.#setLast(entry)
+      const last = this.#rest().length === 0
+      // A slash at the end asks for a directory.
+      const asDirectory = this.#ahead.length > 0
+      if (kind === 'symlink' && (!last || asDirectory || this.#options.follow !== false)) {
+        this.#followLink(directory, name)
+        continue
+      }
+      if (!last || asDirectory)
+        throw new VitrineError(
+          'file_not_directory',
+          `${this.#places.told(this.#pathOf([name]))} is not a directory.`,
+        )
+      return { path: this.#pathOf([name]), parent: directory, name, entry, missing: [] }
+    }
+    const { name, handle } = this.#here
+    const above = this.#trail.at(-2)?.handle ?? this.#place.directory
+    const parent = this.#trail.length === 0 ? undefined : above
+    return { path: this.#pathOf([]), parent, name, entry: handle, missing: [] }
+  }
+
+  get #here(): { readonly name: string; readonly handle: Handle } {
+    return this.#trail.at(-1) ?? { name: '', handle: this.#place.directory }
+  }
+
+  #followLink(directory: Handle, name: string): void {
+    this.#links += 1
+    if (this.#links > maxLinks)
+      throw new VitrineError('link_loop', `${this.#path} leads through more than ${maxLinks} links.`)
+    const target = directory.readLink(name)
+    if (target.startsWith('/')) this.#jump(target)
+    else this.#ahead.push(...target.split('/').reverse())
+  }
+
+  #up(): void {
+    const left = this.#trail.pop()
+    if (left === undefined) this.#jump(posix.dirname(this.#place.path))
+    else left.handle.close()
+  }
+
+  #jump(target: string): void {
+    let found: ReturnType<Places['locate']>
+    try {
+      found = this.#places.locate(target)
+    } catch {
+      throw outside(this.#path)
+    }
+    this.#leaveTrail()
+    this.#place = found.place
+    this.#ahead.push(...found.names.reverse())
+  }
+
+  /** The names ahead that mean something. */
+  #rest(): string[] {
+    return this.#ahead.filter((name) => name !== '' && name !== '.').toReversed()
+  }
+
+  #pathOf(more: readonly string[]): string {
+    return [this.#place.path, ...this.#trail.map(({ name }) => name), ...more].join('/')
+  }
+
+  #setLast(entry: Handle): void {
+    this.#last?.close()
+    this.#last = entry
+  }
+
+  #leaveTrail(): void {
+    for (const { handle } of this.#trail) handle.close()
+    this.#trail = []
+  }
+
+  close(): void {
+    this.#last?.close()
+    this.#leaveTrail()
+  }
+}

@@ -1,0 +1,137 @@
+import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPath } from 'node:fs'
+import { errnoOf, type Handle, kindOf } from '../files/handle.ts'
+import type { Disk, OpenDirectory } from './disk.ts'
+import type { Node, Seen } from './node.ts'
+
+/** The workspace through handles: a link that is put in the way leads nowhere. */
+export function handleDisk(root: Handle): Disk {
+  return {
+    open(node) {
+      const handle = reach(root, node)
+      if (handle === undefined) return undefined
+      if (handle.stats.ino === node.seen.ino) return new HandleDirectory(handle)
+      handle.close()
+      return undefined
+    },
+  }
+}
+
+function reach(root: Handle, node: Node): Handle | undefined {
+  const { parent } = node
+  if (parent === undefined) return root.again()
+  const above = reach(root, parent)
+  if (above === undefined) return undefined
+  try {
+    return directoryIn(above, node.name)
+  } finally {
+    above.close()
+  }
+}
+
+function directoryIn(above: Handle, name: string): Handle | undefined {
+  const entry = above.entry(name)
+  if (entry === undefined || entry.kind === 'directory') return entry
+  entry.close()
+  return undefined
+}
+
+class HandleDirectory implements OpenDirectory {
+  readonly #handle: Handle
+
+  constructor(handle: Handle) {
+    this.#handle = handle
+  }
+
+  names(): string[] {
+    return this.#handle.names()
+  }
+
+  see(name: string): Seen | undefined {
+    const stats = this.#handle.lstat(name)
+    return stats && seenOf(stats)
+  }
+
+  enter(name: string): OpenDirectory | undefined {
+    const entry = directoryIn(this.#handle, name)
+    return entry && new HandleDirectory(entry)
+  }
+
+  read(name: string, maxBytes: number): Uint8Array | undefined {
+    const entry = quietly(() => this.#handle.entry(name))
+    if (entry === undefined) return undefined
+    try {
+      if (entry.kind !== 'file' || entry.stats.size > maxBytes) return undefined
+      const fd = quietly(() => entry.open(constants.O_RDONLY | constants.O_NONBLOCK))
+      return fd === undefined ? undefined : readWhole(fd, maxBytes)
+    } finally {
+      entry.close()
+    }
+  }
+
+  watch(heard: (name: string | null) => void): (() => void) | { readonly reason: string } {
+    try {
+      const watcher = watchPath(this.#handle.self, { persistent: false }, (_, name) => heard(name))
+      // A watch that breaks later is one of a directory that is gone.
+      watcher.on('error', () => undefined)
+      return () => watcher.close()
+    } catch (error) {
+      return { reason: reasonOf(errnoOf(error)) }
+    }
+  }
+
+  close(): void {
+    this.#handle.close()
+  }
+}
+
+function reasonOf(errno: string | undefined): string {
+  if (errno === 'ENOSPC')
+    return 'The kernel has no more watches for this user: raise fs.inotify.max_user_watches.'
+  if (errno === 'EMFILE')
+    return 'The kernel has no more watchers for this user: raise fs.inotify.max_user_instances.'
+  if (errno === 'EACCES') return 'It may not be read.'
+  return `It cannot be watched (${errno ?? 'unknown'}).`
+}
+
+function readWhole(fd: number, maxBytes: number): Uint8Array | undefined {
+  try {
+    const { size } = fstatSync(fd)
+    if (size > maxBytes) return undefined
+    const bytes = Buffer.allocUnsafe(size)
+    let got = 0
+    while (got < size) {
+      const count = readSync(fd, bytes, got, size - got, got)
+      if (count === 0) break
+      got += count
+    }
+    return bytes.subarray(0, got)
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** What cannot be opened has no content to keep; that it is not covered is said where it is watched. */
+function quietly<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}
+
+export function seenOf(stats: Stats): Seen {
+  return {
+    kind: kindOf(stats),
+    ino: stats.ino,
+    born: stats.birthtimeMs,
+    mode: stats.mode & 0o7777,
+    size: stats.size,
+    modified: stats.mtimeMs,
+    changed: stats.ctimeMs,
+    links: stats.nlink,
+    owner: stats.uid,
+    group: stats.gid,
+  }
+}

@@ -1,0 +1,436 @@
+import { hash } from 'node:crypto'
+import { isVitrineError } from '@vitrine/protocol'
+import type { Pace } from '../files/pace.ts'
+import type { Change, Image } from './change.ts'
+import type { Disk, OpenDirectory } from './disk.ts'
+import type { Ignored } from './ignore.ts'
+import { differs, isSame, Node, type Seen } from './node.ts'
+
+/** File systems tell time in steps of up to 10 ms. */
+const freshMs = 20
+
+export interface TreeOptions {
+  readonly disk: Disk
+  readonly ignored: Ignored
+  readonly maxEntries: number
+  readonly imageBytes: number
+  /** Has the kernel tell about a directory; absent when it is looked at every so often anyway. */
+  readonly heard?: (node: Node, name: string | null) => void
+  /** A directory whose changes will not be seen, or not all of them. */
+  uncovered(path: string, reason: string): void
+}
+
+/** A name of a directory that may have changed. */
+interface Slot {
+  readonly directory: Node
+  readonly name: string
+  readonly now: Seen | undefined
+}
+
+/** One round of looking: what is found is told, and never twice. */
+interface Round {
+  readonly tell: (change: Change) => Promise<void> | void
+  readonly pace: Pace
+  /** Nothing is told: it is only learnt what there is. */
+  readonly silent: boolean
+  /** What is to be settled, by what is there now. */
+  readonly appearing: Map<number, Slot>
+  readonly settling: Set<Slot>
+  readonly done: Set<Slot>
+}
+
+/**
+ * What is known of the workspace. It learns by looking at names that may have changed, and every event is a
+ * difference between what was known and what is there: so there is none without a change.
+ */
+export class Tree {
+  readonly root: Node
+  readonly #options: TreeOptions
+  readonly #byNumber = new Map<number, Node>()
+  #entries = 0
+
+  constructor(options: TreeOptions, root: Seen) {
+    this.#options = options
+    this.root = new Node(undefined, '', root)
+  }
+
+  get entries(): number {
+    return this.#entries
+  }
+
+  /** Learns what there is, without a word. */
+  async begin(pace: Pace): Promise<void> {
+    const round = { ...newRound(() => undefined, pace), silent: true }
+    await this.#enter(round, this.root)
+  }
+
+  /** Looks at names; `null` means all of a directory. Gives back what could not be reached where it should be. */
+  async look(
+    dirty: ReadonlyMap<Node, ReadonlySet<string> | null>,
+    tell: Round['tell'],
+    pace: Pace,
+  ): Promise<Map<Node, ReadonlySet<string> | null>> {
+    const round = newRound(tell, pace)
+    const later = new Map<Node, ReadonlySet<string> | null>()
+    const slots: Slot[] = []
+    // What is above is known first.
+    for (const [directory, names] of [...dirty].toSorted(([a], [b]) => a.depth - b.depth)) {
+      if (pace.due) await pace.rest()
+      if (!this.#isKnown(directory)) continue
+      const found = this.#slotsOf(directory, names)
+      if (found === undefined) later.set(directory, names)
+      else slots.push(...found)
+    }
+    for (const slot of slots) if (slot.now !== undefined) round.appearing.set(slot.now.ino, slot)
+    for (const slot of slots) if (slot.now !== undefined) await this.#settle(round, slot)
+    for (const slot of slots) if (slot.now === undefined) await this.#settle(round, slot)
+    return later
+  }
+
+  /** Every directory that is known. */
+  *directories(node: Node = this.root): Generator<Node> {
+    yield node
+    for (const child of node.children?.values() ?? []) if (child.children) yield* this.directories(child)
+  }
+
+  close(): void {
+    for (const directory of this.directories()) directory.unwatch?.()
+  }
+
+  #isKnown(node: Node): boolean {
+    return node.isWithin(this.root)
+  }
+
+  #slotsOf(directory: Node, names: ReadonlySet<string> | null): Slot[] | undefined {
+    let open: OpenDirectory | undefined
+    try {
+      open = this.#options.disk.open(directory)
+      if (open === undefined) return undefined
+      const wanted = names ?? new Set([...open.names(), ...(directory.children?.keys() ?? [])])
+      const slots: Slot[] = []
+      for (const name of wanted) {
+        if (this.#isIgnored(directory, name)) continue
+        const now = open.see(name)
+        const known = directory.children?.get(name)
+        if (now !== undefined || known !== undefined) slots.push({ directory, name, now })
+      }
+      return slots
+    } catch {
+      // It cannot be looked at now. What is known of it stays.
+      return []
+    } finally {
+      open?.close()
+    }
+  }
+
+  #isIgnored(directory: Node, name: string): boolean {
+    return this.#options.ignored(pathIn(directory, name), name)
+  }
+
+  async #settle(round: Round, slot: Slot): Promise<void> {
+    if (round.done.has(slot) || round.settling.has(slot)) return
+    round.settling.add(slot)
+    if (round.pace.due) await round.pace.rest()
+    await this.#settleNow(round, slot)
+    round.done.add(slot)
+  }
+
+  async #settleNow(round: Round, { directory, name, now }: Slot): Promise<void> {
+    if (!this.#isKnown(directory)) return
+    const known = directory.children!.get(name)
+    if (known !== undefined && now !== undefined && isSame(known.seen, now)) {
+      await this.#compare(round, known, now)
+      if (known.children !== undefined && !known.entered) await this.#enter(round, known)
+      return
+    }
+    // Whoever was here and is somewhere else now goes there first.
+    if (known !== undefined) await this.#leaveFirst(round, known)
+    const left = directory.children!.get(name)
+    if (now === undefined) {
+      if (left !== undefined) await this.#delete(round, left)
+      return
+    }
+    const from = this.#whereItWas(now)
+    // Nothing is moved into itself; what looks so is told as what it amounts to.
+    if (from !== undefined && !directory.isWithin(from))
+      await this.#move(round, from, directory, name, now, left)
+    else if (left !== undefined && left.seen.kind === now.kind) await this.#replace(round, left, now)
+    else {
+      if (left !== undefined) await this.#delete(round, left)
+      await this.#create(round, directory, name, now)
+    }
+  }
+
+  /** It, or something below it, that appears elsewhere in this round. */
+  async #leaveFirst(round: Round, node: Node): Promise<void> {
+    const slot = round.appearing.get(node.seen.ino)
+    if (slot?.now !== undefined && isSame(slot.now, node.seen)) await this.#settle(round, slot)
+    for (const child of [...(node.children?.values() ?? [])]) await this.#leaveFirst(round, child)
+  }
+
+  /** The name under which something was known that is not there any more. */
+  #whereItWas(now: Seen): Node | undefined {
+    const node = this.#byNumber.get(now.ino)
+    if (node === undefined || !isSame(node.seen, now) || !this.#isKnown(node) || node.parent === undefined)
+      return undefined
+    let open: OpenDirectory | undefined
+    try {
+      open = this.#options.disk.open(node.parent)
+      const there = open?.see(node.name)
+      // Another name of the same file: a hard link.
+      if (there !== undefined && there.ino === now.ino) return undefined
+      return node
+    } catch {
+      return undefined
+    } finally {
+      open?.close()
+    }
+  }
+
+  async #compare(round: Round, node: Node, now: Seen): Promise<void> {
+    const { seen, fresh } = node
+    const answer = differs(seen, now)
+    if (answer === 'no' && !(fresh && now.kind === 'file')) return
+    const content = this.#read(node, now)
+    // One more name, or one less: the file is what it was.
+    const likely = answer === 'no' || (answer === 'perhaps' && seen.links !== now.links)
+    const alike = content === undefined || node.digest === undefined ? likely : content.digest === node.digest
+    if (answer !== 'yes' && alike) {
+      this.#remember(node, now, content?.digest ?? node.digest)
+      return
+    }
+    await this.#changed(round, node, now, content)
+  }
+
+  async #replace(round: Round, node: Node, now: Seen): Promise<void> {
+    if (now.kind === 'directory') {
+      const before = node.seen
+      this.#forgetNumber(node)
+      node.unwatch?.()
+      this.#remember(node, now, undefined)
+      this.#byNumber.set(now.ino, node)
+      if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.tell(told('changed', node))
+      await this.#enter(round, node)
+      return
+    }
+    const content = this.#read(node, now)
+    const alike =
+      content !== undefined &&
+      content.digest === node.digest &&
+      differs({ ...now, ino: node.seen.ino, changed: node.seen.changed }, node.seen) === 'no'
+    this.#forgetNumber(node)
+    this.#byNumber.set(now.ino, node)
+    if (alike) this.#remember(node, now, content.digest)
+    else await this.#changed(round, node, now, content)
+  }
+
+  async #changed(round: Round, node: Node, now: Seen, content: Content | undefined): Promise<void> {
+    const before = node.image
+    // Only its rights are other ones: what is kept of it stays.
+    const kept = content !== undefined && content.digest === node.digest ? { after: before } : undefined
+    this.#remember(node, now, content?.digest)
+    await round.tell({
+      ...told('changed', node),
+      ...(now.kind === 'file' && { before, ...(kept ?? this.#keep(node, now, content)) }),
+    })
+  }
+
+  async #create(round: Round, directory: Node, name: string, now: Seen): Promise<void> {
+    const node = this.#add(directory, name, now)
+    if (node === undefined) return
+    const content = this.#read(node, now)
+    this.#remember(node, now, content?.digest)
+    await round.tell({
+      ...told('created', node),
+      ...(now.kind === 'file' && this.#keep(node, now, content)),
+    })
+    if (now.kind === 'directory') await this.#enter(round, node)
+  }
+
+  async #move(
+    round: Round,
+    node: Node,
+    directory: Node,
+    name: string,
+    now: Seen,
+    over: Node | undefined,
+  ): Promise<void> {
+    // A directory that takes another's place has found it empty.
+    if (over !== undefined && over.seen.kind !== now.kind) await this.#delete(round, over)
+    else if (over !== undefined) this.#drop(over)
+    const previousPath = node.path
+    const entries = [...this.#below(node)].map((entry) => ({ entry, previousPath: entry.path }))
+    node.parent!.children!.delete(node.name)
+    node.parent = directory
+    node.name = name
+    directory.children!.set(name, node)
+    for (const { entry, previousPath: was } of entries)
+      await round.tell({ ...told('moved', entry), previousPath: was, ...unchanged(entry) })
+    const rewritten =
+      now.kind === 'file' && (now.size !== node.seen.size || now.modified !== node.seen.modified)
+    const content = rewritten ? this.#read(node, now) : undefined
+    const before = node.image
+    this.#remember(node, now, rewritten ? content?.digest : node.digest)
+    await round.tell({
+      ...told('moved', node),
+      previousPath,
+      ...(rewritten ? { before, ...this.#keep(node, now, content) } : unchanged(node)),
+    })
+    for (const directory of [...this.directories(node)])
+      if (directory.children !== undefined && !directory.entered) await this.#enter(round, directory)
+  }
+
+  async #delete(round: Round, node: Node): Promise<void> {
+    const path = node.path
+    for (const entry of this.#below(node)) await round.tell(gone(entry, entry.path))
+    this.#drop(node)
+    await round.tell(gone(node, path))
+  }
+
+  /** The innermost first. */
+  *#below(node: Node): Generator<Node> {
+    for (const child of [...(node.children?.values() ?? [])]) {
+      yield* this.#below(child)
+      yield child
+    }
+  }
+
+  #drop(node: Node): void {
+    for (const child of [...(node.children?.values() ?? [])]) this.#drop(child)
+    node.unwatch?.()
+    node.unwatch = undefined
+    this.#forgetNumber(node)
+    if (node.parent?.children?.get(node.name) === node) {
+      node.parent.children.delete(node.name)
+      this.#entries -= 1
+    }
+    node.parent = undefined
+  }
+
+  /** First watched, then looked at: what comes in between is seen twice and told once. */
+  async #enter(round: Round, node: Node, above?: OpenDirectory): Promise<void> {
+    let open: OpenDirectory | undefined
+    try {
+      open = above === undefined ? this.#options.disk.open(node) : above.enter(node.name)
+      // Somewhere else by now, or gone: it is entered where it turns up.
+      if (open === undefined) return
+      node.entered = true
+      node.unwatch?.()
+      this.#watch(node, open)
+      await this.#scan(round, node, open)
+    } catch (error) {
+      if (isVitrineError(error)) throw error
+      this.#options.uncovered(node.path, 'It may not be read.')
+    } finally {
+      open?.close()
+    }
+  }
+
+  async #scan(round: Round, directory: Node, open: OpenDirectory): Promise<void> {
+    const gone = new Set(directory.children?.keys())
+    for (const name of open.names()) {
+      if (round.pace.due) await round.pace.rest()
+      gone.delete(name)
+      if (this.#isIgnored(directory, name)) continue
+      const now = open.see(name)
+      if (now === undefined) continue
+      if (!round.silent) await this.#settle(round, { directory, name, now })
+      else {
+        const node = this.#add(directory, name, now)
+        if (node?.children !== undefined) await this.#enter(round, node, open)
+      }
+    }
+    for (const name of gone) await this.#settle(round, { directory, name, now: undefined })
+  }
+
+  #add(directory: Node, name: string, now: Seen): Node | undefined {
+    if (this.#entries >= this.#options.maxEntries) {
+      this.#options.uncovered(
+        directory.path,
+        `Only ${this.#options.maxEntries} entries are followed (watch.maxEntries).`,
+      )
+      return undefined
+    }
+    this.#entries += 1
+    const node = new Node(directory, name, now)
+    node.fresh = isFresh(now)
+    directory.children!.set(name, node)
+    this.#byNumber.set(now.ino, node)
+    return node
+  }
+
+  #watch(node: Node, open: OpenDirectory): void {
+    const { heard } = this.#options
+    if (heard === undefined) return
+    const watching = open.watch((name) => heard(node, name))
+    if (typeof watching === 'function') node.unwatch = watching
+    else this.#options.uncovered(node.path, watching.reason)
+  }
+
+  #remember(node: Node, now: Seen, digest: string | undefined): void {
+    node.seen = now
+    node.fresh = isFresh(now)
+    node.digest = digest
+  }
+
+  #forgetNumber(node: Node): void {
+    if (this.#byNumber.get(node.seen.ino) === node) this.#byNumber.delete(node.seen.ino)
+  }
+
+  #read(node: Node, now: Seen): Content | undefined {
+    if (now.kind !== 'file' || now.size > this.#options.imageBytes || node.parent === undefined)
+      return undefined
+    let open: OpenDirectory | undefined
+    try {
+      open = this.#options.disk.open(node.parent)
+      const bytes = open?.read(node.name, this.#options.imageBytes)
+      return bytes && { bytes, digest: hash('sha256', bytes, 'base64url') }
+    } catch {
+      return undefined
+    } finally {
+      open?.close()
+    }
+  }
+
+  #keep(node: Node, now: Seen, content: Content | undefined): Partial<Change> {
+    node.image = {}
+    if (isPrivate(node.name)) return { unkept: 'private' }
+    if (now.size > this.#options.imageBytes) return { unkept: 'size' }
+    if (content === undefined) return { unkept: 'unreadable' }
+    return { content: content.bytes, after: node.image }
+  }
+}
+
+interface Content {
+  readonly bytes: Uint8Array
+  readonly digest: string
+}
+
+function newRound(tell: Round['tell'], pace: Pace): Round {
+  return { tell, pace, silent: false, appearing: new Map(), settling: new Set(), done: new Set() }
+}
+
+function pathIn(directory: Node, name: string): string {
+  return directory.parent === undefined ? name : `${directory.path}/${name}`
+}
+
+function isFresh({ changed }: Seen): boolean {
+  return Date.now() - changed < freshMs
+}
+
+/** Files that hold secrets by custom. Their content is compared and never kept. */
+function isPrivate(name: string): boolean {
+  return name.startsWith('.env')
+}
+
+function told(type: Change['type'], { path, seen: { kind, size } }: Node): Change {
+  return { type, path, kind, ...(kind !== 'directory' && { size }) }
+}
+
+function unchanged({ seen, image }: Node): { before?: Image; after?: Image } {
+  return seen.kind === 'file' ? { before: image, after: image } : {}
+}
+
+function gone({ seen: { kind }, image }: Node, path: string): Change {
+  return { type: 'deleted', path, kind, ...(kind === 'file' && { before: image }) }
+}

@@ -1,0 +1,75 @@
+import type { Journal, Store } from '@vitrine/journal'
+import type { Handle } from '../files/handle.ts'
+import { Pace } from '../files/pace.ts'
+import { handleDisk, seenOf } from './handle-disk.ts'
+import { ignoring } from './ignore.ts'
+import { NativeWatcher } from './native.ts'
+import type { Node } from './node.ts'
+import { PollWatcher } from './poll.ts'
+import { ChangeRecorder } from './recorder.ts'
+import type { WatchSettings } from './settings.ts'
+import { Tree } from './tree.ts'
+import { Uncovered } from './uncovered.ts'
+import type { Watcher } from './watcher.ts'
+
+export interface WatchWorkspace {
+  readonly root: Handle
+  /** As processes see it. */
+  readonly path: string
+  readonly settings: WatchSettings
+  readonly journal: Journal
+  readonly store: Store
+  /** A folder of the host's alone. */
+  readonly marks: string
+  readonly signal: AbortSignal
+}
+
+/** The one watcher of a sandbox. Resolves once it knows everything that is there. */
+export async function watchWorkspace(
+  options: WatchWorkspace,
+): Promise<Watcher & { readonly entries: number }> {
+  const { root, path, settings, journal, store, signal } = options
+  const uncovered = new Uncovered(journal)
+  const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes: settings.imagesTotalBytes, signal })
+  const failed = (error: unknown) => {
+    if (!signal.aborted) uncovered.add('', `Looking at it failed: ${String(error)}`)
+  }
+  let heard: ((node: Node, name: string | null) => void) | undefined
+  const tree = new Tree(
+    {
+      disk: handleDisk(root),
+      ignored: ignoring(settings.ignore),
+      maxEntries: settings.maxEntries,
+      imageBytes: settings.imageBytes,
+      ...(settings.mode === 'native' && { heard: (node: Node, name: string | null) => heard?.(node, name) }),
+      uncovered: (where, reason) => uncovered.add(where, reason),
+    },
+    seenOf(root.stats),
+  )
+  const common = { tree, recorder, signal, failed }
+  let watcher: Watcher
+  if (settings.mode === 'native') {
+    const native = new NativeWatcher({ ...common, marks: options.marks })
+    heard = native.heard
+    watcher = native
+  } else watcher = new PollWatcher({ ...common, intervalMs: settings.intervalMs })
+  try {
+    await tree.begin(new Pace(signal))
+    await uncovered.said()
+    await journal.append([
+      { type: 'watch.ready', data: { root: path, mode: settings.mode, entries: tree.entries } },
+    ])
+  } catch (error) {
+    tree.close()
+    await watcher.close().catch(() => undefined)
+    throw error
+  }
+  return {
+    entries: tree.entries,
+    flush: () => watcher.flush(),
+    close: async () => {
+      await watcher.close()
+      await uncovered.said()
+    },
+  }
+}
