@@ -10,9 +10,11 @@ const installMs = 180_000
 /** Exactly these: a figure beside a peer means nothing without its version. */
 const dependencies = {
   '@openai/agents-core': '0.20.0',
+  '@parcel/watcher': '2.6.0',
   '@tanstack/ai': '0.42.0',
   '@tanstack/ai-sandbox': '0.2.4',
   '@tanstack/ai-sandbox-local-process': '0.2.0',
+  chokidar: '6.0.0',
 }
 
 let installed: Promise<string> | undefined

@@ -55,6 +55,7 @@ it('exports these types and no others', async () => {
     'OtlpPartial',
     'OtlpSinkOptions',
     'PayloadPolicy',
+    'PreparedBlob',
     'PrivateWriter',
     'RememberedHead',
     'Removal',

@@ -24,10 +24,12 @@ it('exports these types and no others', async () => {
       .map((name) => name.replace(/^type /, '')),
   )
   expect(names.sort()).toEqual([
+    'ArchiveLimits',
     'AskAboutCommand',
     'CommandPolicy',
     'CommandPolicyOptions',
     'CreateSandboxOptions',
+    'Grant',
     'Isolation',
     'JudgedPart',
     'Judgement',
@@ -40,6 +42,7 @@ it('exports these types and no others', async () => {
     'Rule',
     'SandboxLimits',
     'Verdict',
+    'WatchOptions',
   ])
 })
 

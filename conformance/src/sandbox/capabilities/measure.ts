@@ -5,6 +5,7 @@ import { measureKillTree } from './kill-tree.ts'
 import { measureLimits } from './limits.ts'
 import { measureNetwork } from './network.ts'
 import { measurePause } from './pause.ts'
+import { measureWatching } from './watching.ts'
 
 /** What really happened. Rows that take a sandbox made for the purpose are absent where none can be made. */
 export type Measured = Partial<Capabilities>
@@ -27,8 +28,8 @@ export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSa
     terminals: await measureTerminals(under),
     users: await measureUsers(under),
     pause: await measurePause(sandbox),
+    watching: await measureWatching(under),
     // What has no method for it does not do it.
-    ...(!('files' in sandbox) && { watching: 'none' as const }),
     ...(!('snapshots' in sandbox) && { snapshots: false }),
   }
 }

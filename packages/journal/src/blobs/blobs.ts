@@ -70,7 +70,7 @@ export class Blobs {
 
   /** Ready to be committed together with the events that refer to it; its room is taken. */
   prepare(content: Uint8Array): PreparedBlob {
-    const { bytes, redacted } = this.#redactor.redactBytes(content)
+    const { bytes, redacted } = this.#redactor.redactBytes(new Uint8Array(content))
     const blob = toBlob(bytes, null)
     if (!this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
     return { blob, ref: { ...refTo(blob), ...(redacted && { redacted: true as const }) } }

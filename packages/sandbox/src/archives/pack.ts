@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { type LeftOut, VitrineError } from '@vitrine/protocol'
-import { fileError } from '../files/errors.ts'
+import { about, fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { Pace } from '../files/pace.ts'
 import { extentsOf } from './holes.ts'
@@ -29,8 +29,8 @@ const maxPathLength = 16 * 1024
 const readPart = promisify(read)
 
 /**
- * A directory as a tar, itself as `./` first. A chunk is good until the next one is asked for: its memory is used
- * again.
+ * A directory as a tar, itself as `./` first. The memory of a chunk is used again once the second one after it is asked
+ * for.
  */
 export async function* pack(directory: Handle, options: PackOptions = {}): AsyncGenerator<Uint8Array, void> {
   const { only, skip = () => false, signal } = options
@@ -48,10 +48,10 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
       if (found.path.length > maxPathLength) throw fileError(tooLong, found.path)
       const member = described(found, firstNames, options)
       if (member === undefined) continue
-      if (member.kind !== 'file') {
-        if (!out.fits(headerRoom(member))) yield out.take()
-        out.header(member)
-      } else yield* packFile(found, member, out, pace, options)
+      if (!out.fits(roomFor(member))) yield out.take()
+      if (member.kind !== 'file') out.header(member)
+      else if (member.size <= smallBytes) packSmall(found, member, out, options)
+      else yield* packLarge(found, member, out, pace, options)
     }
     if (only !== undefined && packed === 0)
       throw new VitrineError('file_not_found', `There is no ${only.toWellFormed()}.`)
@@ -107,7 +107,31 @@ function linkTarget(parent: Handle, name: string): string | undefined {
   }
 }
 
-async function* packFile(
+/** What must fit a chunk as a whole. One more byte tells whether a file has grown. */
+function roomFor(member: WrittenMember): number {
+  const { size } = member
+  return headerRoom(member) + (size <= smallBytes ? size + 1 + paddingOf(size) : 0)
+}
+
+function packSmall(
+  { path, handle }: Found,
+  member: WrittenMember,
+  out: Output,
+  { onChanged }: PackOptions,
+): void {
+  const { size } = member
+  about(path, () => {
+    const fd = handle.open(O_RDONLY | O_NONBLOCK)
+    try {
+      out.header(member)
+      if (out.readSmall(fd, size) !== size) onChanged?.(path)
+    } finally {
+      closeSync(fd)
+    }
+  })
+}
+
+async function* packLarge(
   { path, handle }: Found,
   member: WrittenMember,
   out: Output,
@@ -115,20 +139,13 @@ async function* packFile(
   { onChanged }: PackOptions,
 ): AsyncGenerator<Uint8Array, void> {
   const { size } = member
-  const fd = opened(handle, path)
+  const fd = about(path, () => handle.open(O_RDONLY | O_NONBLOCK))
   try {
-    if (handle.stats.blocks * 512 < size && size > smallBytes) {
+    if (handle.stats.blocks * 512 < size) {
       const sparse = sparseContent(await extentsOf(fd, size, pace), size)
       yield* packSparse(fd, { ...member, sparse }, out)
     } else {
-      const small = size <= smallBytes
-      // One more byte tells whether it has grown.
-      if (!out.fits(headerRoom(member) + (small ? size + 1 + paddingOf(size) : 0))) yield out.take()
       out.header(member)
-      if (small) {
-        if (out.readSmall(fd, size) !== size) onChanged?.(path)
-        return
-      }
       yield* packPart(fd, 0, size, out)
       out.zeros(paddingOf(size))
     }
@@ -140,17 +157,8 @@ async function* packFile(
   }
 }
 
-function opened(handle: Handle, path: string): number {
-  try {
-    return handle.open(O_RDONLY | O_NONBLOCK)
-  } catch (error) {
-    throw fileError(error, path)
-  }
-}
-
 async function* packSparse(fd: number, member: WrittenMember, out: Output): AsyncGenerator<Uint8Array, void> {
   const { map, extents } = member.sparse!
-  if (!out.fits(headerRoom(member))) yield out.take()
   out.header(member)
   for (let at = 0; at < map.length; ) {
     at += out.copy(map, at)
@@ -164,22 +172,35 @@ async function* packSparse(fd: number, member: WrittenMember, out: Output): Asyn
   out.zeros(paddingOf(stored))
 }
 
-/** Exactly that many bytes: zeros in place of what the file does not have any more. */
+/** Exactly that many bytes, read while the chunk before is used: zeros in place of what the file has lost. */
 async function* packPart(
   fd: number,
   from: number,
   length: number,
   out: Output,
 ): AsyncGenerator<Uint8Array, void> {
-  for (let done = 0; done < length; ) {
-    done += await out.readLarge(fd, from + done, length - done)
-    if (out.isFull) yield out.take()
+  let ahead: Promise<number> | undefined
+  try {
+    for (let done = 0; done < length; ) {
+      done += await (ahead ?? out.readLarge(fd, from + done, length - done))
+      ahead = undefined
+      if (!out.isFull) continue
+      const chunk = out.take()
+      if (done < length) ahead = out.readLarge(fd, from + done, length - done)
+      yield chunk
+    }
+  } finally {
+    // The file is closed after it.
+    await ahead?.catch(() => undefined)
   }
 }
 
 /** What is packed, gathered into chunks. There is always room for the padding of a block. */
 class Output {
-  readonly #chunk = Buffer.allocUnsafeSlow(chunkBytes + 1024)
+  /** One for each of those who hold one: who uses it, who was given the next, and here. */
+  readonly #chunks = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(chunkBytes + 1024))
+  #turn = 0
+  #chunk = this.#chunks[0]!
   #end = 0
 
   get isFull(): boolean {
@@ -192,6 +213,8 @@ class Output {
 
   take(): Uint8Array {
     const chunk = this.#chunk.subarray(0, this.#end)
+    this.#turn = (this.#turn + 1) % this.#chunks.length
+    this.#chunk = this.#chunks[this.#turn]!
     this.#end = 0
     return chunk
   }

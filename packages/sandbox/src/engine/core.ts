@@ -92,7 +92,7 @@ export class EngineCore {
       }
       this.#state = 'running'
       this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
-      const { capabilities } = this.#running.machine
+      const { capabilities } = this
       try {
         await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
       } catch (error) {
@@ -116,7 +116,7 @@ export class EngineCore {
       () => chooseMachine(this.id, this.settings),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
-    this.#capabilities = machine.capabilities
+    this.#capabilities = { ...machine.capabilities, watching: this.settings.watch?.mode ?? 'none' }
     try {
       warnOfFallback(degraded)
       if (degraded.length > 0)

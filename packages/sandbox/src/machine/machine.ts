@@ -55,9 +55,12 @@ export interface Degradation {
   readonly reason: string
 }
 
+/** What a machine can do for a sandbox; its files are followed from outside. */
+export type MachineCapabilities = Omit<Capabilities, 'watching'>
+
 /** What a sandbox's commands run in: one /tmp, one loopback, one process table, one HOME. */
 export interface Machine {
-  readonly capabilities: Capabilities
+  readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
   /** The workspace and HOME, as processes see them. */
   readonly root: string

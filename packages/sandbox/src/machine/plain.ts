@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { type Capabilities, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
 import type { CgroupLimits } from '../cgroups/limits.ts'
@@ -10,7 +10,7 @@ import { launchInTerminal } from './entered.ts'
 import { environmentOfHost } from './environment.ts'
 import { killMembers, send } from './kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from './limits.ts'
-import type { Degradation, Launch, Launched, Machine } from './machine.ts'
+import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from './machine.ts'
 import { descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
 import { Spawner } from './spawner.ts'
 import { markedBy, sandboxMarker } from './survivors.ts'
@@ -39,7 +39,7 @@ class PlainMachine implements Machine {
   readonly root: string
   readonly home: string
   readonly places: readonly string[]
-  readonly capabilities: Capabilities
+  readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder = '/proc/net'
@@ -92,7 +92,6 @@ class PlainMachine implements Machine {
       limits: limitKinds(cgroups),
       terminals: this.#program !== undefined,
       pause: this.#canFreeze ? 'freezer' : 'signals',
-      watching: 'native',
       users: process.getuid?.() === 0,
       snapshots: false,
     }

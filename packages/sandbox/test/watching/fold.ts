@@ -59,7 +59,7 @@ export class Fold {
       if ((data.before === undefined) !== (data.beforeUnknown === true)) fault('beforeUnknown is not said')
     }
     if (data.kind === 'file' && event.type !== 'file.deleted')
-      if ((data.after === undefined) !== (data.afterUnkept !== undefined) && event.type !== 'file.moved')
+      if ((data.after === undefined) !== (data.afterUnkept !== undefined))
         fault('either an after or why there is none')
     switch (event.type) {
       case 'file.created':
@@ -108,6 +108,12 @@ export class Fold {
     for (const other of this.tree.keys()) if (other.startsWith(`${path}/`)) return true
     return false
   }
+}
+
+/** The exact path that an event is about. */
+export function pathIn({ data }: JournalEvent): string {
+  const { path, pathBase64 } = data as unknown as FileData
+  return exact(path, pathBase64)
 }
 
 function exact(path: string, base64: string | undefined): string {

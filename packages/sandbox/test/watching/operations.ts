@@ -4,48 +4,75 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
-  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
+import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
+
+/** Which of what is there, by a number. */
+interface Pick {
+  readonly one: number
+}
+
+/** A name, new or not, in one of the directories that are there. */
+interface Place {
+  readonly in: number
+  readonly name: string
+}
 
 /** Something that is done to a workspace. What cannot be done is not done. */
 export type Operation =
-  | { readonly do: 'write' | 'append' | 'rewrite'; readonly path: string; readonly text: string }
-  | { readonly do: 'truncate' | 'unlink' | 'chmod' | 'symlink' | 'toFile' | 'toDirectory'; readonly path: string }
-  | { readonly do: 'removeAll' | 'makeAll'; readonly path: string }
-  | { readonly do: 'rename' | 'swap' | 'link'; readonly path: string; readonly to: string }
+  | { readonly do: 'write'; readonly at: Place; readonly text: string }
+  | { readonly do: 'append' | 'rewrite'; readonly at: Pick; readonly text: string }
+  | { readonly do: 'truncate' | 'remove' | 'chmod' | 'toFile' | 'toDirectory'; readonly at: Pick }
+  | { readonly do: 'symlink' | 'makeNested'; readonly at: Place }
+  | { readonly do: 'rename' | 'link'; readonly at: Pick; readonly to: Place }
+  | { readonly do: 'renameOver' | 'swap'; readonly at: Pick; readonly to: Pick }
   | { readonly do: 'pause'; readonly milliseconds: number }
   | { readonly do: 'flush' }
 
-const name = fc.constantFrom('a', 'b', 'c', 'd', 'é', 'n\nl')
-const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'))
+type Deed = Exclude<Operation, { do: 'pause' | 'flush' }>
+
+const at: fc.Arbitrary<Pick> = fc.record({ one: fc.nat(1_000) })
+const to: fc.Arbitrary<Place> = fc.record({
+  in: fc.nat(1_000),
+  name: fc.constantFrom('a', 'b', 'c', 'd', 'é', 'n\nl', 'raw\udcff'),
+})
 const text = fc.constantFrom('', 'one', 'two', 'three', 'x'.repeat(5_000))
-const kind = <const K extends Operation['do']>(one: K) => fc.constant(one)
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('write', 'append', 'rewrite'), path, text }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('write'), at: to, text }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('append', 'rewrite'), at, text }) },
   {
-    weight: 6,
+    weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom('truncate', 'unlink', 'chmod', 'symlink', 'toFile', 'toDirectory'),
-      path,
+      do: fc.constantFrom('truncate', 'remove', 'chmod', 'toFile', 'toDirectory'),
+      at,
     }),
   },
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('removeAll', 'makeAll', 'makeAll', 'makeAll'), path }) },
-  { weight: 9, arbitrary: fc.record({ do: fc.constantFrom('rename', 'rename', 'swap', 'link'), path, to: path }) },
-  { weight: 4, arbitrary: fc.record({ do: kind('pause'), milliseconds: fc.integer({ min: 0, max: 6 }) }) },
-  { weight: 2, arbitrary: fc.record({ do: kind('flush') }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('symlink', 'makeNested', 'makeNested'), at: to }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('rename', 'rename', 'link'), at, to }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('renameOver', 'swap'), at, to: at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('pause'), milliseconds: fc.integer({ min: 0, max: 6 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('flush') }) },
 )
 
-/** The paths that it may have changed, each with what is below it. */
+/** Never touched, whatever is done. */
+export const still = 'still'
+const between = '.between'
+
+/** Gives back the paths that it may have changed, each with all that is below it. */
 export async function carryOut(root: string, one: Operation, flush: () => Promise<void>): Promise<string[]> {
   if (one.do === 'pause') {
     if (one.milliseconds > 0) await sleep(one.milliseconds)
@@ -55,69 +82,99 @@ export async function carryOut(root: string, one: Operation, flush: () => Promis
     await flush()
     return []
   }
-  const full = join(root, one.path)
+  const place = (where: Pick | Place) => pathOf(root, where)
+  const paths = 'to' in one ? [place(one.at), place(one.to), between] : [place(one.at)]
   try {
-    act(root, one, full)
+    act(one, bytes(root, paths[0]!), bytes(root, paths[1] ?? ''), bytes(root, between))
   } catch (error) {
-    // Half of a swap may have been done.
     if (!(error instanceof Error && 'code' in error)) throw error
   }
-  return 'to' in one ? [one.path, one.to, '.between'] : [one.path]
+  // Until the other name is known, nobody can tell that what is done to it is done to the first.
+  if (one.do === 'link') await flush()
+  return paths
 }
 
-function act(root: string, one: Exclude<Operation, { do: 'pause' | 'flush' }>, full: string): void {
+function pathOf(root: string, where: Pick | Place): string {
+  const all = ['', ...pathsOf(root, '')]
+  if ('one' in where) return all[(where.one % all.length) || 1] ?? 'nothing'
+  const directories = all.filter((path) => lstatSync(bytes(root, path)).isDirectory())
+  const directory = directories[where.in % directories.length]!
+  return directory === '' ? where.name : `${directory}/${where.name}`
+}
+
+function pathsOf(root: string, directory: string): string[] {
+  return readdirSync(bytes(root, directory), 'buffer')
+    .toSorted(Buffer.compare)
+    .flatMap((name) => {
+      const path = join(directory, fromBytes(name))
+      if (path === still) return []
+      return lstatSync(bytes(root, path)).isDirectory() ? [path, ...pathsOf(root, path)] : [path]
+    })
+}
+
+function bytes(root: string, path: string): Buffer {
+  return Buffer.from(toBytes(`${root}/${path}`))
+}
+
+function below(path: Buffer, more: string): Buffer {
+  return Buffer.concat([path, Buffer.from(`/${more}`)])
+}
+
+function act(one: Deed, path: Buffer, target: Buffer, aside: Buffer): void {
   switch (one.do) {
     case 'write':
-      writeFileSync(full, one.text)
+      writeFileSync(path, one.text)
       return
     case 'append':
-      appendFileSync(full, one.text)
+      appendFileSync(path, one.text)
       return
     case 'rewrite': {
       // The same length, and the time is put back.
-      const { size, atime, mtime } = lstatSync(full)
-      writeFileSync(full, one.text.padEnd(size, 'y').slice(0, size), { flag: 'r+' })
-      utimesSync(full, atime, mtime)
+      const { size, atime, mtime } = lstatSync(path)
+      writeFileSync(path, one.text.padEnd(size, 'y').slice(0, size), { flag: 'r+' })
+      utimesSync(path, atime, mtime)
       return
     }
     case 'truncate':
-      truncateSync(full, 1)
+      truncateSync(path, 1)
       return
-    case 'unlink':
-      unlinkSync(full)
+    case 'remove':
+      rmSync(path, { recursive: true })
       return
     case 'chmod':
-      if (!lstatSync(full).isSymbolicLink()) chmodSync(full, lstatSync(full).mode ^ 0o011)
-      return
-    case 'symlink':
-      symlinkSync('../somewhere', full)
+      if (!lstatSync(path).isSymbolicLink()) chmodSync(path, lstatSync(path).mode ^ 0o011)
       return
     case 'toFile':
-      rmSync(full, { recursive: true })
-      writeFileSync(full, 'was a directory')
+      rmSync(path, { recursive: true })
+      writeFileSync(path, 'was something else')
       return
     case 'toDirectory':
-      rmSync(full, { recursive: true })
-      mkdirSync(full)
-      writeFileSync(join(full, 'in'), 'was a file')
+      rmSync(path, { recursive: true })
+      mkdirSync(path)
+      writeFileSync(below(path, 'in'), 'new')
       return
-    case 'removeAll':
-      rmSync(full, { recursive: true })
+    case 'symlink':
+      symlinkSync('/proc/nowhere', path)
       return
-    case 'makeAll':
-      mkdirSync(dirname(full), { recursive: true })
-      writeFileSync(full, one.path)
+    case 'makeNested':
+      mkdirSync(below(path, 'x/y'), { recursive: true })
+      writeFileSync(below(path, 'x/y/deep'), 'deep')
       return
     case 'rename':
-      renameSync(full, join(root, one.to))
-      return
-    case 'swap':
-      renameSync(full, join(root, '.between'))
-      renameSync(join(root, one.to), full)
-      renameSync(join(root, '.between'), join(root, one.to))
+    case 'renameOver':
+      renameSync(path, target)
       return
     case 'link':
-      linkSync(full, join(root, one.to))
+      linkSync(path, target)
+      return
+    case 'swap':
+      renameSync(path, aside)
+      try {
+        renameSync(target, path)
+        renameSync(aside, target)
+      } catch {
+        renameSync(aside, path)
+      }
       return
   }
 }

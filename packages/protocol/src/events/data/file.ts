@@ -11,7 +11,11 @@ const fileChange = z.looseObject({
   previousPath: z.optional(z.string()),
   previousPathBase64: z.optional(z.string()),
   before: z.optional(blobHash),
+  /** It had a content before that was never kept. */
+  beforeUnknown: z.optional(z.boolean()),
   after: z.optional(blobHash),
+  /** Why its content is not kept: `size`, `private`, `unreadable`, `budget`. */
+  afterUnkept: z.optional(z.string()),
   redacted: z.optional(z.boolean()),
 })
 
@@ -20,6 +24,15 @@ export const fileData = {
   'file.changed': fileChange,
   'file.deleted': fileChange,
   'file.moved': z.extend(fileChange, { previousPath: z.string() }),
-  'watch.ready': z.looseObject({ root: z.string() }),
-  'watch.degraded': z.looseObject({ reason: z.string(), uncovered: z.optional(z.array(z.string())) }),
+  'watch.ready': z.looseObject({
+    root: z.string(),
+    mode: z.optional(z.enum(['native', 'poll'])),
+    entries: z.optional(count),
+  }),
+  'watch.degraded': z.looseObject({
+    reason: z.string(),
+    /** The first of them; `count` is all. */
+    uncovered: z.optional(z.array(z.string())),
+    count: z.optional(count),
+  }),
 }

@@ -76,8 +76,9 @@ export function paxTime(records: PaxRecords): number | undefined {
 
 /** One record. Its length counts its own digits. */
 export function paxRecord(key: string, value: string | Buffer): Buffer {
-  const bytes = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.of(newline)])
-  let length = bytes.length + 1
-  while (bytes.length + String(length).length !== length) length = bytes.length + String(length).length
-  return Buffer.concat([Buffer.from(String(length)), bytes])
+  const rest = 3 + key.length + (typeof value === 'string' ? Buffer.byteLength(value) : value.length)
+  let length = rest + 1
+  while (rest + String(length).length !== length) length = rest + String(length).length
+  if (typeof value === 'string') return Buffer.from(`${length} ${key}=${value}\n`)
+  return Buffer.concat([Buffer.from(`${length} ${key}=`), value, Buffer.of(newline)])
 }

@@ -22,6 +22,8 @@ const types = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as cons
 const nameBytes = 100
 const ownerBytes = 8
 const wideBytes = 12
+/** The rest of a header stays empty. */
+const usedBytes = 265
 
 /** More than it takes to write the headers of a member, a map aside. */
 export function headerRoom({ name, target }: WrittenMember): number {
@@ -34,8 +36,7 @@ export function writeHeaders(out: Buffer, at: number, member: WrittenMember): nu
   let end = at
   if (records.length > 0) {
     const body = records.length === 1 ? records[0]! : Buffer.concat(records)
-    const type = 'x'
-    end = writeBlock(out, end, { ...plainHeader, name: paxName, size: body.length, type })
+    end += paxHeader(body.length).copy(out, end)
     end += body.copy(out, end)
     const padding = paddingOf(body.length)
     out.fill(0, end, end + padding)
@@ -83,8 +84,18 @@ interface BlockFields {
   readonly type: string
 }
 
-const plainHeader = { target: '', mode: 0o644, uid: 0, gid: 0, mtime: 0 } as const
-const paxName = 'PaxHeaders/member'
+const plainHeader = { name: 'PaxHeaders/member', target: '', mode: 0o644, uid: 0, gid: 0, mtime: 0 } as const
+const paxHeaders: Buffer[] = []
+
+/** Most are of a few sizes: a time alone. */
+function paxHeader(size: number): Buffer {
+  const known = paxHeaders[size]
+  if (known !== undefined) return known
+  const made = Buffer.allocUnsafeSlow(blockBytes)
+  writeBlock(made, 0, { ...plainHeader, size, type: 'x' })
+  if (size < 128) paxHeaders[size] = made
+  return made
+}
 
 /** What does not fit a header stands in records before it. */
 function described(member: WrittenMember) {
@@ -138,7 +149,7 @@ function writeBlock(out: Buffer, at: number, fields: BlockFields): number {
   out[at + 156] = fields.type.charCodeAt(0)
   out.write(fields.target, at + 157, nameBytes, 'latin1')
   out.write('ustar\x0000', at + 257, 'latin1')
-  writeOctal(out, at + 148, 7, checksumOf(out, at))
+  writeOctal(out, at + 148, 7, checksumOf(out, at, usedBytes))
   out[at + 155] = 0x20
   return end
 }

@@ -2,7 +2,7 @@ import { closeSync, lstatSync, openSync, readlinkSync, writeFileSync } from 'nod
 import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Capabilities, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { CgroupLimits } from '../../cgroups/limits.ts'
@@ -13,7 +13,7 @@ import { launchInTerminal } from '../entered.ts'
 import { systemPath } from '../environment.ts'
 import { send } from '../kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from '../limits.ts'
-import type { Degradation, Launch, Launched, Machine } from '../machine.ts'
+import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from '../machine.ts'
 import { readProcessTable, readRow } from '../process-table.ts'
 import { Spawner } from '../spawner.ts'
 import { sandboxMarker } from '../survivors.ts'
@@ -66,7 +66,7 @@ class BubblewrapMachine implements Machine {
   readonly root: string
   readonly home: string
   readonly places: readonly string[]
-  readonly capabilities: Capabilities
+  readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
@@ -145,7 +145,6 @@ class BubblewrapMachine implements Machine {
       limits: limitKinds(cgroups),
       terminals: true,
       pause: this.#canFreeze ? 'freezer' : 'signals',
-      watching: 'native',
       users: built.changeable,
       snapshots: false,
     }

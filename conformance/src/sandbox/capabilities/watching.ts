@@ -1,0 +1,26 @@
+import type { Capabilities } from '@vitrine/protocol'
+import { allEvents } from '../events.ts'
+import type { SandboxUnderTest } from '../setting.ts'
+
+const shortLived = 20
+
+/** By files that are there for a moment: who is told sees them, who looks every so often sees what lasts. */
+export async function measureWatching({
+  sandbox,
+  journal,
+}: SandboxUnderTest): Promise<Capabilities['watching']> {
+  try {
+    await sandbox.exec(
+      `i=0; while [ $i -lt ${shortLived} ]; do i=$((i+1)); echo > moment$i; sleep 0.03; rm moment$i; done; echo > lasting`,
+    )
+    await sandbox.files.flush()
+    const created = (await allEvents(journal))
+      .filter(({ type }) => type === 'file.created')
+      .map(({ data }) => String(data.path))
+    await sandbox.files.remove('lasting')
+    if (!created.includes('lasting')) return 'none'
+    return created.filter((path) => path.startsWith('moment')).length === shortLived ? 'native' : 'poll'
+  } catch {
+    return 'none'
+  }
+}

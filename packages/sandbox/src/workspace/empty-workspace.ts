@@ -1,0 +1,41 @@
+import { readdirSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import type { Folders } from '../engine/settings.ts'
+import { Handle, isMissing } from '../files/handle.ts'
+import { removeTree } from '../files/remove-tree.ts'
+import { stagingInside } from '../files/staging.ts'
+
+export function isEmpty({ root }: Folders): boolean {
+  try {
+    return readdirSync(root).every((name) => name === stagingInside)
+  } catch (error) {
+    if (isMissing(error)) return true
+    throw error
+  }
+}
+
+/** Takes everything out of a workspace that nothing runs in. */
+export async function emptyWorkspace({ root }: Folders): Promise<void> {
+  await within(root, async (directory) => {
+    for (const name of directory.names()) await removeTree(directory, name)
+  })
+}
+
+export async function removeFolder(path: string): Promise<void> {
+  await within(dirname(path), (parent) => removeTree(parent, basename(path)))
+}
+
+async function within(path: string, run: (directory: Handle) => Promise<void>): Promise<void> {
+  let directory: Handle
+  try {
+    directory = Handle.directory(path)
+  } catch (error) {
+    if (isMissing(error)) return
+    throw error
+  }
+  try {
+    await run(directory)
+  } finally {
+    directory.close()
+  }
+}

@@ -1,0 +1,80 @@
+type Environment = Readonly<Record<string, string>>
+
+/**
+ * What a fresh sandbox is prepared with, in this order: accounts, directories, files, copies, clones, commands. Paths
+ * are relative to the workspace's root, and no entry lies inside of another one's place.
+ *
+ * @example
+ * await createSandbox({
+ *   workspace: {
+ *     files: { '.env': 'PORT=3000' },
+ *     git: { app: { url: 'https://example.com/app.git', ref: 'main' } },
+ *     setup: [{ run: 'npm ci', cwd: 'app' }, { parallel: ['npm test', 'npm run lint'] }],
+ *   },
+ * })
+ */
+export interface WorkspaceManifest {
+  readonly files?: Readonly<Record<string, string | Uint8Array | ManifestFile>>
+  readonly directories?: readonly (string | ManifestDirectory)[]
+  /** Copied from this machine: target in the workspace → source. */
+  readonly local?: Readonly<Record<string, string | LocalSource>>
+  /** Cloned inside the sandbox, by its own git: target → repository. `.` is the workspace itself. */
+  readonly git?: Readonly<Record<string, GitRepository>>
+  /** They take a system of the sandbox's own: `rootfs: 'writable'`. */
+  readonly users?: readonly (string | ManifestUser)[]
+  readonly groups?: readonly string[]
+  /** For every command from now on, over the provider's. */
+  readonly env?: Environment
+  readonly setup?: readonly SetupStep[]
+  /** How many steps of a parallel group run at once; default 4. */
+  readonly concurrency?: number
+}
+
+export interface ManifestFile {
+  readonly content: string | Uint8Array
+  readonly mode?: number
+}
+
+export interface ManifestDirectory {
+  readonly path: string
+  readonly mode?: number
+}
+
+export interface LocalSource {
+  readonly source: string
+  /** Names anywhere, or paths from the source, with `*`, `**` and `?`. */
+  readonly ignore?: readonly string[]
+}
+
+export interface GitRepository {
+  readonly url: string
+  /** A branch, a tag, or the whole sha of a commit. */
+  readonly ref?: string
+  /** Default 1. */
+  readonly depth?: number | 'full'
+  /** Never in an argument, in `.git/config` or in the journal. */
+  readonly credentials?: { readonly username?: string; readonly token: string }
+}
+
+export interface ManifestUser {
+  readonly name: string
+  readonly groups?: readonly string[]
+}
+
+/** A command, or several at once. Each is one `exec`: `cd` and `export` end with it. */
+export type SetupStep =
+  | string
+  | readonly string[]
+  | SetupCommand
+  /** When one of them fails, the others are ended. */
+  | { readonly parallel: readonly SetupStep[] }
+
+export interface SetupCommand {
+  readonly run: string | readonly string[]
+  /** What it is called in progress and errors; default the command. */
+  readonly name?: string
+  readonly cwd?: string
+  readonly env?: Environment
+  readonly user?: string
+  readonly timeoutMs?: number
+}
