@@ -1,4 +1,7 @@
 import { crash } from './crash.ts'
+import { large } from './files/large.ts'
+import { many } from './files/many.ts'
+import { small } from './files/small.ts'
 import { life } from './isolation/life.ts'
 import { quickCommands } from './isolation/quick-commands.ts'
 import { latency } from './journal/latency.ts'
@@ -22,6 +25,7 @@ const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   processes: [exec, isolated, output, timeLimit, hostKilled],
   terminals: [echo, flood],
   isolation: [life, isolated, quickCommands],
+  files: [small, large, many],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))

@@ -27,7 +27,7 @@ function run(code: string): { status: number | null; stdout: string; stderr: str
 
 /** What a block says it prints: `console.log(x) // → expected`. */
 function promisedLines(code: string): string[] {
-  return [...code.matchAll(/ \/\/ → (.+)$/gm)].map(([, expected]) => expected!)
+  return [...code.matchAll(/(?:^| )\/\/ → (.+)$/gm)].map(([, expected]) => expected!)
 }
 
 describe.each(pages)('%s', (page) => {

@@ -6,12 +6,20 @@ interface UnixLocal {
     workspaceBaseDir: string
   }) => {
     create(): Promise<{
+      readonly state: { readonly workspaceRootPath: string }
       exec(options: {
         cmd: string
         shell: string
         login: boolean
         yieldTimeMs?: number
       }): Promise<{ exitCode?: number | null }>
+      readFile(options: { path: string }): Promise<Uint8Array>
+      listDir(options: { path: string }): Promise<unknown>
+      createEditor(): {
+        createFile(operation: { type: 'create_file'; path: string; diff: string }): Promise<unknown>
+      }
+      persistWorkspace(): Promise<Uint8Array>
+      hydrateWorkspace(archive: Uint8Array): Promise<void>
       close(): Promise<void>
     }>
   }
@@ -25,14 +33,25 @@ export async function openai(workspaceBaseDir: string): Promise<Peer> {
   // As its declarations say; it is not among our own dependencies.
   const { UnixLocalSandboxClient } = (await loadPeer(...path)) as UnixLocal
   const session = await new UnixLocalSandboxClient({ workspaceBaseDir }).create()
+  const editor = session.createEditor()
   const exec = (cmd: string, yieldTimeMs?: number) =>
     session.exec({ cmd, ...shell, ...(yieldTimeMs !== undefined && { yieldTimeMs }) })
   return {
     name: 'OpenAI unix-local 0.20.0',
     without: 'no journal; its client has no time limit, only a time after which it answers',
+    root: session.state.workspaceRootPath,
     exec: (command) => exec(command),
     execWithin: (command, ms) => exec(command, ms),
     start: (command) => exec(command, 250),
+    readFile: (path) => session.readFile({ path }),
+    createFile: (path, text) =>
+      editor.createFile({ type: 'create_file', path, diff: text.replace(/^/gm, '+') }),
+    list: (path) => session.listDir({ path }),
+    archive: {
+      loses: 'JSON with base64, held in memory; no modes, links or times',
+      persist: () => session.persistWorkspace(),
+      hydrate: (archive) => session.hydrateWorkspace(archive),
+    },
     close: () => session.close(),
   }
 }

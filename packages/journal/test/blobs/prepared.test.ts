@@ -11,7 +11,7 @@ describe.each(stores)('a blob that is prepared for an append, in a %s store', (_
     const prepared = store.prepareBlob(memory)
     memory.fill(0)
     expect(prepared.ref).toEqual({ blob: hashOf(bytesOf(500)), bytes: 500 })
-    expect(await thrownBy(store.getBlob(prepared.ref.blob))).toMatchObject({ code: 'blob_not_found' })
+    expect(await thrownBy(() => store.getBlob(prepared.ref.blob))).toMatchObject({ code: 'blob_not_found' })
     const data = { path: 'a', kind: 'file', after: prepared.ref.blob }
     await journal.append([{ type: 'file.created', data }], { blobs: [prepared] })
     expect(await contentOf(await store.getBlob(prepared.ref.blob))).toEqual(Buffer.from(bytesOf(500)))
@@ -31,9 +31,9 @@ describe.each(stores)('a blob that is prepared for an append, in a %s store', (_
     const store = await openStore()
     const journal = await store.journal('one')
     const prepared = store.prepareBlob(bytesOf(10))
-    const refused = journal.append([{ type: 'file.created', data: { path: 1 } }], { blobs: [prepared] })
+    const refused = () => journal.append([{ type: 'file.created', data: { path: 1 } }], { blobs: [prepared] })
     expect(await thrownBy(refused)).toMatchObject({ code: 'event_invalid' })
-    expect(await thrownBy(store.getBlob(prepared.ref.blob))).toMatchObject({ code: 'blob_not_found' })
+    expect(await thrownBy(() => store.getBlob(prepared.ref.blob))).toMatchObject({ code: 'blob_not_found' })
   })
 })
 

@@ -1,5 +1,6 @@
 import { type Capabilities, VitrineError } from '@vitrine/protocol'
 import type { Settings } from '../engine/settings.ts'
+import { CommandFailure } from './command-failure.ts'
 import type { Plan } from './read-manifest.ts'
 import { type Exec, runCommand } from './run-command.ts'
 import type { Step } from './run-steps.ts'
@@ -33,27 +34,49 @@ function unsupported(reason: string): VitrineError {
   return new VitrineError('unsupported', `workspace.users and workspace.groups: ${reason}`)
 }
 
+/** What `useradd` says of a name that is there already. */
+const nameTaken = 9
+
 /** Made by the sandbox's root with its own programs. What is there already stays. */
 export function accountSteps({ users, groups }: Accounts, exec: Exec): Step[] {
-  const asRoot = (argv: readonly string[], signal: AbortSignal) =>
-    runCommand(exec, argv, { user: 'root', cwd: '/tmp', signal })
   return [
     ...groups.map((name) => ({
       where: 'workspace.groups',
       name: `group ${name}`,
-      run: async (signal: AbortSignal) => (await asRoot(['groupadd', '--force', name], signal)).exitCode ?? 0,
+      run: (signal: AbortSignal) => makeGroup(exec, name, signal),
     })),
-    ...users.map(({ name, groups: more }) => ({
+    ...users.map((user) => ({
       where: 'workspace.users',
-      name: `user ${name}`,
-      run: async (signal: AbortSignal) => {
-        const known = await exec(['id', '-u', name], { user: 'root', cwd: '/tmp', signal })
-        const list = more.length === 0 ? [] : ['--groups', more.join(',')]
-        if (known.outcome !== 'ok')
-          await asRoot(['useradd', '--create-home', '--shell', '/bin/sh', ...list, name], signal)
-        else if (more.length > 0) await asRoot(['usermod', '--append', ...list, name], signal)
-        return undefined
-      },
+      name: `user ${user.name}`,
+      run: (signal: AbortSignal) => makeUser(exec, user, groups.includes(user.name), signal),
     })),
   ]
+}
+
+async function makeGroup(exec: Exec, name: string, signal: AbortSignal): Promise<undefined> {
+  await runCommand(exec, ['groupadd', '--force', name], asRoot(signal))
+}
+
+async function makeUser(
+  exec: Exec,
+  { name, groups }: Plan['users'][number],
+  groupIsThere: boolean,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const own = groupIsThere ? ['--gid', name] : ['--user-group']
+  const more = groups.length === 0 ? [] : ['--groups', groups.join(',')]
+  const command = ['useradd', '--create-home', '--shell', '/bin/sh', ...own, ...more, name]
+  try {
+    await runCommand(exec, command, asRoot(signal))
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.result.exitCode !== nameTaken) throw error
+    // A group of that name is refused with the same number.
+    const known = await exec(['id', '-u', name], asRoot(signal))
+    if (known.outcome !== 'ok') throw error
+    if (groups.length > 0) await runCommand(exec, ['usermod', '--append', ...more, name], asRoot(signal))
+  }
+}
+
+function asRoot(signal: AbortSignal) {
+  return { user: 'root', cwd: '/tmp', signal }
 }

@@ -1,0 +1,109 @@
+import { relative } from 'node:path'
+import { loadPeer } from './load.ts'
+import { localProcess } from './tanstack.ts'
+
+export type Told = 'created' | 'changed' | 'deleted'
+
+/** Told of a path from the root. */
+export type OnTold = (what: Told, path: string) => void
+
+export interface PeerWatcher {
+  readonly name: string
+  /** What it does not do that our figure beside it includes. */
+  readonly without: string
+  /** Between two writes, so that one is told before the next. */
+  readonly pauseMs: number
+  /** Long enough after the last event to be sure that no more come. */
+  readonly quietMs: number
+  start(root: string, tell: OnTold): Promise<() => Promise<void>>
+}
+
+interface Parcel {
+  subscribe(
+    root: string,
+    tell: (error: Error | null, events: readonly { type: 'create' | 'update' | 'delete'; path: string }[]) => void,
+  ): Promise<{ unsubscribe(): Promise<void> }>
+}
+
+const parcel: PeerWatcher = {
+  name: '@parcel/watcher 2.6.0',
+  without: 'no journal, no contents kept; told together after 50 ms',
+  pauseMs: 70,
+  quietMs: 1_000,
+  async start(root, tell) {
+    // As its declarations say; it is not among our own dependencies.
+    const { subscribe } = ((await loadPeer('@parcel', 'watcher', 'index.js')) as { default: Parcel }).default
+    const words = { create: 'created', update: 'changed', delete: 'deleted' } as const
+    const subscription = await subscribe(root, (_, events) => {
+      for (const { type, path } of events ?? []) tell(words[type], relative(root, path))
+    })
+    return () => subscription.unsubscribe()
+  },
+}
+
+interface Chokidar {
+  watch(
+    root: string,
+    options: { ignoreInitial: boolean },
+  ): {
+    on(event: 'all', listener: (what: string, path: string) => void): unknown
+    on(event: 'error', listener: (error: unknown) => void): unknown
+    once(event: 'ready', listener: () => void): unknown
+    close(): Promise<void>
+  }
+}
+
+const chokidar: PeerWatcher = {
+  name: 'chokidar 6.0.0',
+  without: 'no journal, no contents kept',
+  pauseMs: 15,
+  quietMs: 1_500,
+  async start(root, tell) {
+    // As its declarations say; it is not among our own dependencies.
+    const { watch } = (await loadPeer('chokidar', 'index.js')) as Chokidar
+    const words: Readonly<Record<string, Told>> = {
+      add: 'created',
+      addDir: 'created',
+      change: 'changed',
+      unlink: 'deleted',
+      unlinkDir: 'deleted',
+    }
+    const watcher = watch(root, { ignoreInitial: true })
+    watcher.on('all', (what, path) => {
+      const told = words[what]
+      if (told !== undefined) tell(told, relative(root, path))
+    })
+    watcher.on('error', () => undefined)
+    await new Promise<void>((resolve) => watcher.once('ready', resolve))
+    return () => watcher.close()
+  },
+}
+
+interface WatchWorkspace {
+  watchWorkspace(
+    handle: unknown,
+    options: { onEvent(event: { type: 'create' | 'change' | 'delete'; path: string }): void },
+  ): Promise<{ stop(): Promise<void> }>
+}
+
+const tanstack: PeerWatcher = {
+  name: 'TanStack watchWorkspace 0.2.4',
+  without: 'no journal; finds files every 700 ms',
+  pauseMs: 100,
+  quietMs: 2_500,
+  async start(root, tell) {
+    const path = ['@tanstack', 'ai-sandbox', 'dist', 'esm', 'index.js']
+    // As its declarations say; it is not among our own dependencies.
+    const { watchWorkspace } = (await loadPeer(...path)) as WatchWorkspace
+    const handle = await localProcess({ dir: root })
+    const words = { create: 'created', change: 'changed', delete: 'deleted' } as const
+    const watching = await watchWorkspace(handle, {
+      onEvent: ({ type, path }) => tell(words[type], relative('/workspace', path)),
+    })
+    return () => watching.stop()
+  },
+}
+
+export const peerWatchers = { parcel, chokidar, tanstack }
+
+export type PeerWatcherName = keyof typeof peerWatchers

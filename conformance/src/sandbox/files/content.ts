@@ -1,0 +1,44 @@
+import type { TestedSandbox } from '../setting.ts'
+
+export async function readText(
+  { files }: Pick<TestedSandbox, 'files'>,
+  path: string,
+  options?: Parameters<TestedSandbox['files']['read']>[1],
+): Promise<string> {
+  return new Response(await files.read(path, options)).text()
+}
+
+export async function readBytes({ files }: Pick<TestedSandbox, 'files'>, path: string): Promise<Buffer> {
+  return Buffer.from(await new Response(await files.read(path)).arrayBuffer())
+}
+
+/** What a command says, without its last line break. */
+export async function say({ exec }: Pick<TestedSandbox, 'exec'>, command: string): Promise<string> {
+  return (await exec(command)).stdout.trimEnd()
+}
+
+/** A stream of these parts; then it ends, or goes on as it is told. */
+export function streamOf(
+  parts: readonly (string | Uint8Array)[],
+  then: (controller: ReadableStreamDefaultController<Uint8Array>) => void = (controller) =>
+    controller.close(),
+): ReadableStream<Uint8Array> {
+  const left = [...parts]
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const part = left.shift()
+      if (part === undefined) then(controller)
+      else controller.enqueue(typeof part === 'string' ? Buffer.from(part) : part)
+    },
+  })
+}
+
+/** Bytes that are the same every time and nowhere repeat. */
+export function someBytes(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let at = 0, value = 1; at < length; at += 1) {
+    value = (value * 1_103_515_245 + 12_345) & 0x7fffffff
+    bytes[at] = value >> 16
+  }
+  return bytes
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import { allEvents } from '../events.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { readText, say, someBytes, streamOf } from './content.ts'
+
+export function writingCases(make: MakeSandbox): void {
+  describe('writing', () => {
+    it('takes a text, bytes or a stream of them', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      expect(await files.write('text', 'é€\n')).toMatchObject({ path: 'text', kind: 'file', size: 6 })
+      await files.write('bytes', Uint8Array.of(0, 255, 10))
+      await files.write('stream', streamOf(['one ', 'two ', new Uint8Array(0), 'three']))
+      await files.write('nothing', '')
+      expect(await say(sandbox, 'cat text stream; od -An -tx1 bytes; wc -c < nothing')).toBe(
+        'é€\none two three 00 ff 0a\n0',
+      )
+    })
+
+    it('takes large ones', async () => {
+      const { sandbox } = await newSandbox(make)
+      const bytes = someBytes(5_000_000)
+      const parts = [bytes.subarray(0, 1_234_567), bytes.subarray(1_234_567)]
+      expect(await sandbox.files.write('large', streamOf(parts))).toMatchObject({ size: bytes.length })
+      expect(await say(sandbox, 'wc -c < large')).toBe('5000000')
+      const back = await new Response(await sandbox.files.read('large')).arrayBuffer()
+      expect(Buffer.from(back).equals(bytes)).toBe(true)
+    })
+
+    it('appends, and makes what is not there', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      await files.write('log', 'one\n', { append: true })
+      await files.write('log', streamOf(['two', '\n']), { append: true })
+      await files.write('log', '', { append: true })
+      expect(await files.write('log', 'three\n', { append: true })).toMatchObject({ size: 14 })
+      expect(await say(sandbox, 'cat log')).toBe('one\ntwo\nthree')
+    })
+
+    it('makes the directories on the way only when it is told to', async () => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.files.write('a/b/c', 'x')).rejects.toMatchObject({ code: 'file_not_found' })
+      expect(await say(sandbox, 'ls -A')).toBe('')
+      await sandbox.files.write('a/b/c', 'x', { parents: true })
+      await sandbox.files.write('a/b/d', 'y', { parents: true })
+      expect(await say(sandbox, 'cat a/b/c a/b/d; stat -c %a a a/b')).toBe('xy755\n755')
+    })
+
+    it('gives the mode that it is told, keeps the one that is there, and gives 644 otherwise', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      await files.write('new', 'x')
+      await files.write('script', '#!/bin/sh\necho ran\n', { mode: 0o750 })
+      expect(await say(sandbox, './script; stat -c %a new script')).toBe('ran\n644\n750')
+      await files.write('script', '#!/bin/sh\necho again\n')
+      await files.write('new', 'y', { mode: 0o600 })
+      await files.write('script', 'echo more\n', { append: true })
+      expect(await say(sandbox, './script; stat -c %a new script')).toBe('again\nmore\n600\n750')
+      expect(await files.write('new', 'z', { append: true, mode: 0o640 })).toMatchObject({ mode: 0o640 })
+    })
+
+    it.each([0o4755, 0o2755, -1, 1.5, Number.NaN])('refuses the mode %o', async (mode) => {
+      const { sandbox } = await newSandbox(make)
+      await expect(sandbox.files.write('file', 'x', { mode })).rejects.toMatchObject({
+        code: 'argument_invalid',
+      })
+      expect(await say(sandbox, 'ls -A')).toBe('')
+    })
+
+    it("makes files of the sandbox's user, which its commands edit, move and delete", async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.files.write('made/by/files', 'one\n', { parents: true })
+      await sandbox.files.mkdir('folder')
+      const ids = await say(
+        sandbox,
+        'stat -c "%u %g" made made/by made/by/files folder | sort -u; echo "$(id -u) $(id -g)"',
+      )
+      expect(new Set(ids.split('\n')).size).toBe(1)
+      const { exitCode, stderr } = await sandbox.exec(
+        'echo two >> made/by/files && sed -i s/one/1/ made/by/files && mv made/by/files folder/it && rm -r made && cat folder/it && rm -r folder',
+      )
+      expect([exitCode, stderr]).toEqual([0, ''])
+    })
+
+    it('leaves what was there when the stream fails, ends early by a signal, or holds no bytes', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      await files.write('file', 'kept')
+      const caller = new AbortController()
+      const broken = () => streamOf(['half'], (controller) => controller.error(new Error('the source broke')))
+      const endless = () => streamOf(['half'], () => caller.abort())
+      const odd = () =>
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue('a text')
+            controller.close()
+          },
+        })
+      for (const append of [false, true]) {
+        await expect(files.write('file', broken(), { append })).rejects.toMatchObject({ code: 'file_failed' })
+        await expect(files.write('file', odd(), { append })).rejects.toMatchObject({ code: 'argument_invalid' })
+        await expect(files.write('new', broken(), { append })).rejects.toMatchObject({ code: 'file_failed' })
+      }
+      await expect(files.write('file', endless(), { signal: caller.signal })).rejects.toMatchObject({
+        code: 'cancelled',
+      })
+      expect(await say(sandbox, 'cat file; ls -A')).toBe('keptfile')
+    })
+
+    it('blames the stream and not the file for what the stream says', async () => {
+      const { sandbox } = await newSandbox(make)
+      const gone = Object.assign(new Error('ENOENT: no such source'), { code: 'ENOENT' })
+      await expect(
+        sandbox.files.write(
+          'file',
+          streamOf([], (controller) => controller.error(gone)),
+        ),
+      ).rejects.toMatchObject({ code: 'file_failed', message: expect.stringContaining('no such source') })
+      const taken = streamOf(['x'])
+      taken.getReader()
+      await expect(sandbox.files.write('file', taken)).rejects.toMatchObject({ code: 'argument_invalid' })
+    })
+
+    it('reads nothing from a stream that has nowhere to go', async () => {
+      const { sandbox } = await newSandbox(make)
+      let pulled = 0
+      const stream = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            pulled += 1
+            controller.enqueue(Buffer.from('x'))
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      await sandbox.exec('mkdir folder')
+      await expect(sandbox.files.write('folder', stream)).rejects.toMatchObject({ code: 'file_is_directory' })
+      expect(pulled).toBe(0)
+    })
+
+    it('refuses a directory, and a name that ends like one', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('mkdir folder; : > file')
+      for (const [path, code] of [
+        ['folder', 'file_is_directory'],
+        ['folder/', 'file_is_directory'],
+        ['.', 'file_is_directory'],
+        ['new/', 'file_is_directory'],
+        ['new/.', 'file_is_directory'],
+        ['file/', 'file_not_directory'],
+        ['file/new', 'file_not_directory'],
+        ['missing/../new', 'file_not_found'],
+      ] as const)
+        await expect(sandbox.files.write(path, 'x', { parents: true }), path).rejects.toMatchObject({ code })
+      expect(await say(sandbox, 'ls -A')).toBe('file\nfolder')
+    })
+
+    it('is never seen half done', async () => {
+      const { sandbox } = await newSandbox(make)
+      const sizes = [200_000, 300_000]
+      await sandbox.files.write('file', someBytes(sizes[0]!))
+      const looking = await sandbox.spawn('while [ ! -e stop ]; do wc -c < file; done')
+      for (let round = 0; round < 40; round += 1)
+        await sandbox.files.write('file', someBytes(sizes[round % 2]!))
+      await sandbox.files.write('stop', '')
+      await looking.exit
+      const page = await sandbox.processes.logs(looking.id)
+      const seen = page.items.map(({ data }) => Buffer.from(data).toString()).join('')
+      const lines = new Set(seen.split('\n').map((line) => line.trim()))
+      lines.delete('')
+      expect([...lines].filter((line) => !sizes.includes(Number(line)))).toEqual([])
+    })
+
+    it('is one event, and one of a file: whatever was there before', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const { files } = sandbox
+      await files.write('new', 'one')
+      await files.flush()
+      await files.write('new', 'two')
+      await files.flush()
+      await files.write('new', 'three', { append: true })
+      await files.flush()
+      const events = await allEvents(journal, { types: ['file.*'] })
+      expect(events.map(({ type, data }) => [type, data.path])).toEqual([
+        ['file.created', 'new'],
+        ['file.changed', 'new'],
+        ['file.changed', 'new'],
+      ])
+      expect(await readText(sandbox, 'new')).toBe('twothree')
+    })
+  })
+}

@@ -1,0 +1,365 @@
+import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type PackOptions, pack } from '../../src/archives/pack.ts'
+import { packStream } from '../../src/archives/pack-stream.ts'
+import { save } from '../../src/archives/save.ts'
+import { unpack } from '../../src/archives/unpack.ts'
+import { toBytes } from '../../src/files/exact-text.ts'
+import type { Handle } from '../../src/files/handle.ts'
+import { openDescriptors, rooms } from './fixtures/room.ts'
+import { treeOf } from './fixtures/tree.ts'
+
+const room = rooms()
+
+async function packed(directory: Handle, options: PackOptions = {}): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of pack(directory, options)) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+const hydrating = { scheme: 'sniff', special: 'leave-out', links: 'any' } as const
+
+/** Something of everything. */
+const everything = `
+  mkdir -p tree/a/b/empty tree/forbidding tree/sticky
+  cd tree
+  printf hello > a/file
+  ln a/file a/second
+  ln a/file third
+  ln -s ../file a/b/link
+  ln -s /usr/bin/python3 python
+  ln -s ../../outside out
+  ln -s missing dangling
+  : > empty
+  printf x > 'new
+line'
+  printf x > 'back\\slash'
+  printf x > C:drive
+  printf x > ' spaces '
+  printf x > naïve-日本
+  printf x > "$(printf 'latin1-\\344')"
+  printf x > $(printf 'n%.0s' $(seq 255))
+  mkdir -p $(printf 'deep-directory-%s/' $(seq 30))
+  printf x > $(printf 'deep-directory-%s/' $(seq 30))file
+  ln $(printf 'deep-directory-%s/' $(seq 30))file zlink
+  ln -s $(printf 'long-target-%s/' $(seq 30)) longlink
+  head -c 700000 /dev/urandom > large
+  head -c 131073 /dev/urandom > odd
+  truncate -s 3M sparse
+  printf middle | dd of=sparse bs=1 seek=1500000 conv=notrunc status=none
+  truncate -s 1M hollow
+  printf end | dd of=tail bs=1 seek=5000000 status=none
+  printf begin > head; truncate -s 2M head
+  touch -d '2001-02-03 04:05:06.123456' a/file
+  touch -h -d '2002-02-03 04:05:06.654321' python
+  touch -d '1969-12-31 23:59:58.25' old
+  touch -d '2100-01-01 00:00:00.999999' future
+  chmod 000 empty
+  chmod 751 a/b
+  chmod 1777 sticky
+  printf x > forbidding/x
+  touch -d '2003-02-03 04:05:06.000001' forbidding a/b/empty a
+  chmod 555 forbidding
+  chmod 750 .
+  touch -d '2004-02-03 04:05:06.5' .
+`
+
+describe('a packed directory', () => {
+  it('comes out the same, by our own hands and by those of GNU tar', async () => {
+    const { sh, path, at, handle, directory } = room()
+    sh(everything)
+    const before = treeOf(at('tree'))
+    expect(before.length).toBeGreaterThan(60)
+    const tar = await packed(handle('tree'))
+    writeFileSync(at('packed.tar'), tar)
+
+    sh('mkdir gnu && tar xpf packed.tar -C gnu')
+    expect(treeOf(at('gnu'))).toEqual(before)
+
+    const ours = directory('ours')
+    const { root, ...counts } = await unpack(ours.handle, tar, hydrating)
+    expect(treeOf(at('ours')).slice(1)).toEqual(before.slice(1))
+    expect(root).toEqual({ mode: 0o750, mtime: expect.closeTo(1_075_781_106.5, 6) })
+    expect(counts).toMatchObject({ files: 24, leftOut: [], leftOutCount: 0 })
+    expect(path).not.toBe('')
+  })
+
+  it('and what GNU tar packed comes out the same, in every format', async () => {
+    const { sh, at, directory } = room()
+    sh(everything)
+    const before = treeOf(at('tree')).slice(1)
+    for (const format of ['posix', 'gnu']) {
+      sh(`tar c --format=${format} -S -f ${format}.tar -C tree .`)
+      const ours = directory(format)
+      await unpack(ours.handle, readFileSync(at(`${format}.tar`)), hydrating)
+      const after = treeOf(ours.path).slice(1)
+      if (format === 'posix') expect(after).toEqual(before)
+      else expect(after.map(withoutTime)).toEqual(before.map(withoutTime))
+    }
+  })
+
+  it('keeps holes as holes, here and with GNU tar', async () => {
+    const { sh, at, handle, directory } = room()
+    sh(
+      'mkdir tree && truncate -s 200M tree/hollow && printf x | dd of=tree/hollow bs=1 seek=100M status=none conv=notrunc',
+    )
+    const tar = await packed(handle('tree'))
+    expect(tar.length).toBeLessThan(20_000)
+    writeFileSync(at('packed.tar'), tar)
+    sh('mkdir gnu && tar xf packed.tar -C gnu && cmp gnu/hollow tree/hollow')
+    await unpack(directory('ours').handle, tar, hydrating)
+    sh('cmp ours/hollow tree/hollow')
+    for (const where of ['gnu', 'ours'])
+      expect(Number(sh(`du -k ${where}/hollow | cut -f1`))).toBeLessThan(100)
+  })
+
+  it('is the same bytes each time, in the order of the bytes of names', async () => {
+    const { sh, handle } = room()
+    sh(
+      'mkdir -p tree/b tree/a-b tree/a && : > tree/é && : > tree/z && : > tree/𝄞 && : > tree/ && : > tree/a/x && : > "tree/$(printf \'\\377\')"',
+    )
+    const tree = handle('tree')
+    const tar = await packed(tree)
+    expect(await packed(tree)).toEqual(tar)
+    const { sh: list, at } = room()
+    writeFileSync(at('t.tar'), tar)
+    expect(list('tar tf t.tar --quoting-style=escape').trim().split('\n')).toEqual(
+      ['./', 'a/', 'a/x', 'a-b/', 'b/', 'z', 'é', '', '𝄞', '\\377'].map((name) =>
+        name.replace(/[^ -~]/gu, (character) =>
+          [...Buffer.from(character)].map((byte) => `\\${byte.toString(8)}`).join(''),
+        ),
+      ),
+    )
+  })
+
+  it('holds neither sockets nor FIFOs nor what is passed over', async () => {
+    const { sh, at, python, handle, directory } = room()
+    sh(
+      'mkdir -p tree/skipped/below tree/kept && mkfifo tree/pipe && : > tree/skipped/below/x && : > tree/kept/y',
+    )
+    python("import socket; socket.socket(socket.AF_UNIX).bind('tree/socket')")
+    const left: string[][] = []
+    const tar = await packed(handle('tree'), {
+      skip: (path) => path === 'skipped',
+      onLeftOut: (path, what) => left.push([path, what]),
+    })
+    expect(left).toEqual([
+      ['pipe', 'fifo'],
+      ['socket', 'socket'],
+    ])
+    await unpack(directory('ours').handle, tar, hydrating)
+    expect(treeOf(at('ours')).map((line) => line.split(' ')[0])).toEqual(['"."', '"kept"', '"kept/y"'])
+  })
+
+  it('can be one name only', async () => {
+    const { sh, at, handle, directory } = room()
+    sh('mkdir -p tree/d && printf one > tree/d/one && printf two > tree/two')
+    const tree = handle('tree')
+    for (const [only, names] of [
+      ['two', ['"."', '"two"']],
+      ['d', ['"."', '"d"', '"d/one"']],
+    ] as const) {
+      await unpack(directory(`of-${only}`).handle, await packed(tree, { only }), hydrating)
+      expect(treeOf(at(`of-${only}`)).map((line) => line.split(' ')[0])).toEqual(names)
+    }
+    await expect(packed(tree, { only: 'none' })).rejects.toMatchObject({ code: 'file_not_found' })
+  })
+
+  it('stays a tar when files change under it, and says which', async () => {
+    const { at, directory, handle } = room()
+    mkdirSync(at('tree'))
+    for (const name of ['b-grows', 'c-shrinks', 'd-large-shrinks', 'e-large-grows'])
+      writeFileSync(at('tree', name), Buffer.alloc(name.includes('large') ? 3_000_000 : 1_000, 'x'))
+    writeFileSync(at('tree', 'a-first'), Buffer.alloc(600_000, 'y'))
+    const changed: string[] = []
+    const chunks: Buffer[] = []
+    const packing = pack(handle('tree'), {
+      skip: (path) => {
+        // Its size is told by then: change it after that.
+        if (path === 'b-grows') queueMicrotask(() => undefined)
+        return false
+      },
+      onChanged: (path) => changed.push(path),
+    })
+    for await (const chunk of packing) {
+      chunks.push(Buffer.from(chunk))
+      if (chunks.length === 2) truncateSync(at('tree', 'd-large-shrinks'), 1_500_000)
+      if (chunks.length === 8) appendFileSync(at('tree', 'e-large-grows'), 'more')
+    }
+    expect(changed).toEqual(['d-large-shrinks', 'e-large-grows'])
+    const { handle: into, path } = directory('ours')
+    await unpack(into, Buffer.concat(chunks), hydrating)
+    const shrunk = readFileSync(`${path}/d-large-shrinks`)
+    expect(shrunk).toHaveLength(3_000_000)
+    expect(shrunk.subarray(2_500_000).every((byte) => byte === 0)).toBe(true)
+    expect(readFileSync(`${path}/e-large-grows`)).toEqual(Buffer.alloc(3_000_000, 'x'))
+  })
+
+  it('can be deeper than there are descriptors to hold, and lie deeper than a path is long', async () => {
+    const { at, python, handle, directory } = room()
+    python(`
+import os
+os.mkdir('tree'); os.chdir('tree')
+for level in range(400):
+    open('file', 'w').write(str(level)); os.mkdir('directory-of-some-length'); os.chdir('directory-of-some-length')
+`)
+    const before = openDescriptors()
+    const tar = await packed(handle('tree'))
+    const ours = directory('ours')
+    const { files, directories } = await unpack(ours.handle, tar, hydrating)
+    expect({ files, directories }).toEqual({ files: 400, directories: 400 })
+    expect(openDescriptors()).toBe(before + 2)
+    expect(await packed(ours.handle)).toHaveLength(tar.length)
+    python("import shutil; shutil.rmtree('tree'); shutil.rmtree('ours')")
+    expect(at('tree')).not.toBe('')
+  })
+
+  it('can have many names in one directory, and everything else gets its turn', async () => {
+    const { python, handle } = room()
+    python(`
+import os
+os.mkdir('tree')
+for name in range(20000): os.mknod(f'tree/{name * 7919 % 20000:06d}-' + 'n' * (name % 50))
+`)
+    const names: string[] = []
+    let turns = 0
+    const ticking = setInterval(() => {
+      turns += 1
+    }, 1)
+    await packed(handle('tree'), {
+      skip: (path) => {
+        names.push(path)
+        return false
+      },
+    })
+    clearInterval(ticking)
+    expect(names).toHaveLength(20_000)
+    expect(names).toEqual(names.toSorted())
+    expect(turns).toBeGreaterThan(2)
+  })
+
+  it('comes out the same, whatever the tree', async () => {
+    const part = fc
+      .uint8Array({ minLength: 1, maxLength: 6 })
+      .map((bytes) => Buffer.from(bytes.map((byte) => (byte === 0x2f || byte === 0 ? 0x61 : byte))))
+      .map((bytes) => (/^\.{1,2}$/.test(bytes.toString('latin1')) ? Buffer.from('dot') : bytes))
+    const node: fc.Memo<unknown> = fc.memo((depth) =>
+      depth <= 1 ? fc.uint8Array({ maxLength: 2_000 }) : fc.array(fc.tuple(part, node()), { maxLength: 4 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(node(4), async (content) => {
+        const { at, handle, directory } = room()
+        make(Buffer.from(at('tree')), content)
+        const { handle: into, path } = directory('ours')
+        writeFileSync(at('t'), '')
+        const tar = await packed(
+          handle(Array.isArray(content) ? 'tree' : '.'),
+          Array.isArray(content) ? {} : { only: 'tree' },
+        )
+        await unpack(into, tar, hydrating)
+        const from = Array.isArray(content) ? at('tree') : at('.')
+        const lines = treeOf(path).slice(1)
+        expect(Array.isArray(content) ? treeOf(from).slice(1) : lines).toEqual(lines)
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+function make(path: Buffer, content: unknown): void {
+  if (content instanceof Uint8Array) {
+    writeFileSync(path, content)
+    return
+  }
+  mkdirSync(path)
+  const made = new Set<string>()
+  for (const [name, below] of content as [Buffer, unknown][]) {
+    if (made.has(name.toString('latin1'))) continue
+    made.add(name.toString('latin1'))
+    make(Buffer.concat([path, Buffer.from('/'), name]), below)
+  }
+}
+
+function withoutTime(line: string): string {
+  return line.replace(/^("(?:[^"\\]|\\.)*" \w+ \w*) -?\d+/, '$1')
+}
+
+describe('a stream of a packed directory', () => {
+  it.each([
+    ['tar', (bytes: Buffer) => bytes],
+    ['tar.gz', gunzipSync],
+    ['tar.zst', zstdDecompressSync],
+  ] as const)('is a %s of it', async (scheme, expand) => {
+    const { sh, handle } = room()
+    sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
+    const tree = handle('tree')
+    const chunks: Uint8Array[] = []
+    for await (const chunk of packStream(tree, scheme)) chunks.push(chunk)
+    const expected = await packed(tree)
+    expect(expand(Buffer.concat(chunks)).equals(expected)).toBe(true)
+  })
+
+  it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
+    'closes everything when a %s is cancelled',
+    async (scheme) => {
+      const { sh, handle } = room()
+      sh('mkdir tree && head -c 5000000 /dev/urandom > tree/large && cp tree/large tree/other')
+      const tree = handle('tree')
+      const before = openDescriptors()
+      const reader = packStream(tree, scheme).getReader()
+      await reader.read()
+      await reader.cancel()
+      expect(openDescriptors()).toBe(before)
+    },
+  )
+
+  it.each(['tar', 'tar.gz'] as const)('ends as cancelled when a %s is called off', async (scheme) => {
+    const { sh, handle } = room()
+    sh(
+      'mkdir tree && head -c 5000000 /dev/urandom > tree/large && for i in $(seq 50); do cp tree/large tree/$i; done',
+    )
+    const tree = handle('tree')
+    const before = openDescriptors()
+    const calling = new AbortController()
+    const reader = packStream(tree, scheme, { signal: calling.signal }).getReader()
+    await reader.read()
+    calling.abort()
+    const drain = async () => {
+      for (;;) if ((await reader.read()).done) return
+    }
+    await expect(drain()).rejects.toMatchObject({ code: 'cancelled' })
+    expect(openDescriptors()).toBe(before)
+  })
+})
+
+describe('saving what is packed', () => {
+  it('writes it whole', async () => {
+    const { sh, at, handle } = room()
+    sh(
+      'mkdir tree && head -c 3000000 /dev/urandom > tree/large && for i in $(seq 300); do echo $i > tree/$i; done',
+    )
+    const { openSync, closeSync } = await import('node:fs')
+    const fd = openSync(at('saved.tar'), 'w')
+    const tree = handle('tree')
+    const bytes = await save(pack(tree), fd, 'saved.tar')
+    closeSync(fd)
+    const saved = readFileSync(at('saved.tar'))
+    expect(saved).toHaveLength(bytes)
+    expect(saved.equals(await packed(tree))).toBe(true)
+  })
+
+  it('says when it cannot be written', async () => {
+    const { sh, handle } = room()
+    sh('mkdir tree && head -c 3000000 /dev/urandom > tree/large')
+    const { openSync, closeSync } = await import('node:fs')
+    const fd = openSync('/dev/full', 'w')
+    const before = openDescriptors()
+    const tree = handle('tree')
+    await expect(save(pack(tree), fd, 'saved.tar')).rejects.toMatchObject({ code: 'disk_full' })
+    expect(openDescriptors()).toBe(before + 1)
+    closeSync(fd)
+    expect(toBytes('x')).toBe('x')
+  })
+})
