@@ -17,6 +17,9 @@ import { timeLimit } from './processes/time-limit.ts'
 import { printTable, type Row } from './report.ts'
 import { echo } from './terminals/echo.ts'
 import { flood } from './terminals/flood.ts'
+import { latency as watchLatency } from './watching/latency.ts'
+import { idle } from './watching/idle.ts'
+import { storms } from './watching/storms.ts'
 
 /** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
 const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
@@ -26,6 +29,7 @@ const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   terminals: [echo, flood],
   isolation: [life, isolated, quickCommands],
   files: [small, large, many],
+  watch: [idle],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))

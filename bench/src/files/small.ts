@@ -11,8 +11,8 @@ import { drain } from './drain.ts'
 import { inBlocks } from './in-blocks.ts'
 
 const bar = 3
-const blocks = 20
-const calls = 50
+const blocks = 60
+const calls = 20
 /** A peer may start a process for each call. */
 const peerBlocks = 4
 const peerCalls = 15

@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { capabilityCases } from './capabilities/cases.ts'
 import { endingCases } from './endings.ts'
 import { execCases } from './exec.ts'
+import { filesCases } from './files/cases.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { limitCases } from './limits.ts'
 import { logCases } from './logs.ts'
@@ -38,6 +39,7 @@ export function sandboxConformance(name: string, make: MakeSandbox, options: San
     terminalCases(make)
     machineCases(make)
     portCases(make)
+    filesCases(make)
     lifecycleCases(make)
     regressionCases(make, options)
     capabilityCases(name, make)

@@ -1,20 +1,25 @@
+import type { ReadFileOptions } from '@vitrine/protocol'
 import type { TestedSandbox } from '../setting.ts'
 
 export async function readText(
-  { files }: Pick<TestedSandbox, 'files'>,
+  sandbox: TestedSandbox,
   path: string,
-  options?: Parameters<TestedSandbox['files']['read']>[1],
+  options?: ReadFileOptions,
 ): Promise<string> {
-  return new Response(await files.read(path, options)).text()
+  return (await readBytes(sandbox, path, options)).toString()
 }
 
-export async function readBytes({ files }: Pick<TestedSandbox, 'files'>, path: string): Promise<Buffer> {
-  return Buffer.from(await new Response(await files.read(path)).arrayBuffer())
+export async function readBytes(
+  sandbox: TestedSandbox,
+  path: string,
+  options?: ReadFileOptions,
+): Promise<Buffer> {
+  return Buffer.from(await new Response(await sandbox.files.read(path, options)).arrayBuffer())
 }
 
 /** What a command says, without its last line break. */
-export async function say({ exec }: Pick<TestedSandbox, 'exec'>, command: string): Promise<string> {
-  return (await exec(command)).stdout.trimEnd()
+export async function say(sandbox: TestedSandbox, command: string): Promise<string> {
+  return (await sandbox.exec(command)).stdout.trimEnd()
 }
 
 /** A stream of these parts; then it ends, or goes on as it is told. */

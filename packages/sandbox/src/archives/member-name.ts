@@ -14,11 +14,11 @@ export function memberPath(name: string, { windows, maxBytes }: NameRules): stri
   if (name === '') throw refusal(name, 'has no name')
   if (name.includes('\0')) throw refusal(name, 'has a NUL in its name')
   if (name.startsWith('/')) throw refusal(name, 'is absolute')
-  if (windows === 'refuse') {
-    if (name.includes('\\')) throw refusal(name, 'has a backslash in its name')
-    if (/^[A-Za-z]:/.test(name)) throw refusal(name, 'begins with a drive letter')
-  }
   const path = isPlain(name) ? name : tidied(name)
+  if (windows === 'refuse') {
+    if (path.includes('\\')) throw refusal(name, 'has a backslash in its name')
+    if (/^[A-Za-z]:/.test(path)) throw refusal(name, 'begins with a drive letter')
+  }
   // A character is three bytes at most.
   if (path.length * 3 > maxPartBytes) checkLength(name, path, maxBytes)
   return path

@@ -10,6 +10,7 @@ import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts
 import { swap } from '../archives/swap.ts'
 import { type UnpackOptions, unpack } from '../archives/unpack.ts'
 import { makeDirectories } from '../files/change.ts'
+import { type ClosingOptions, closingStream } from '../files/closing-stream.ts'
 import type { Handle } from '../files/handle.ts'
 import { type Identity, must, mustChange } from '../files/identity.ts'
 import { directoryAt } from '../files/list.ts'
@@ -158,7 +159,7 @@ export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: 
   return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
 }
 
-export type Ended = (end: { readonly bytes: number; readonly left: boolean }, error?: unknown) => void
+export type Ended = ClosingOptions['ended']
 
 /** Takes the directory and closes it when the stream ends, however that comes. */
 function packing(
@@ -170,46 +171,19 @@ function packing(
   only?: string,
 ): Packing {
   const leftOut: LeftOut[] = []
-  const source = packStream(directory, scheme, {
+  const reader = packStream(directory, scheme, {
     ...(only !== undefined && { only }),
-    ...(signal && { signal }),
     skip: (path) => path === stagingInside || skip(path),
     onLeftOut: (path, what) => leftOut.length < maxLeftOut && leftOut.push({ path, what }),
-  })
-  const reader = source.getReader()
-  let bytes = 0
-  let over = false
-  const finish = (left: boolean, error?: unknown) => {
-    if (over) return
-    over = true
-    directory.close()
-    ended({ bytes, left }, error)
-  }
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read()
-          if (done) {
-            controller.close()
-            finish(false)
-            return
-          }
-          bytes += value.byteLength
-          controller.enqueue(value)
-        } catch (error) {
-          controller.error(error)
-          finish(true, error)
-        }
-      },
-      async cancel(reason) {
-        await reader.cancel(reason).catch(() => undefined)
-        finish(true)
-      },
+  }).getReader()
+  const source = {
+    next: async () => (await reader.read()).value,
+    close: async () => {
+      await reader.cancel().catch(() => undefined)
+      directory.close()
     },
-    { highWaterMark: 0 },
-  )
-  return { stream, leftOut }
+  }
+  return { stream: closingStream(source, { signal, ended }), leftOut }
 }
 
 /** The workspace becomes what is in the archive. `keep` names what stays of it. */

@@ -13,6 +13,7 @@ import { chooseMachine } from './choose-machine.ts'
 import { FileSide, removeStaging } from './file-side.ts'
 import type { Settings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
+import { OpenStreams } from './streaming.ts'
 import { openWayOut, processOfSocket, type WayOut } from './way-out.ts'
 
 /** How long the ends of processes that are gone may take to be written. */
@@ -37,6 +38,7 @@ export class EngineCore {
   readonly beforeStop = new BeforeStop()
   readonly terminals = new PtySessions()
   readonly skips: SkipOnPersist
+  readonly streams = new OpenStreams()
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
@@ -221,6 +223,7 @@ export class EngineCore {
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
     await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])
     await files.close()
+    await this.streams.ended()
     if (closed.status === 'rejected') throw closed.reason
   }
 

@@ -93,6 +93,11 @@ export class FileSide {
   }
 }
 
+/** Whatever comes first: the caller's signal or the end of the sandbox. */
+export function untilEither(signal: AbortSignal | undefined, ending: AbortSignal): AbortSignal {
+  return signal === undefined ? ending : AbortSignal.any([signal, ending])
+}
+
 /** What a sandbox that is destroyed leaves beside its workspace. */
 export function removeStaging({ folders }: Settings): void {
   rmSync(folders.staging, { recursive: true, force: true })

@@ -17,11 +17,12 @@ import {
   type WriteOptions,
 } from '@vitrine/protocol'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
+import { closingStream } from '../files/closing-stream.ts'
 import type { Identity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
 import { cancelled } from '../files/pace.ts'
 import { checkPath } from '../files/places.ts'
-import { openFile, readSmall, readStream } from '../files/read.ts'
+import { fileSource, openFile, readSmall } from '../files/read.ts'
 import { statOf } from '../files/room.ts'
 import { search } from '../files/search.ts'
 import { walk } from '../files/walk.ts'
@@ -31,8 +32,7 @@ import { defaultIgnore } from '../watching/settings.ts'
 import { checkArchive, leftOutFacts, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, download, extract, upload } from './archiving.ts'
 import type { EngineCore } from './core.ts'
-import type { FileSide } from './file-side.ts'
-import { operateStream } from './streaming.ts'
+import { type FileSide, untilEither } from './file-side.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -53,19 +53,15 @@ export class SandboxFiles implements Files {
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
     }
-    return operateStream(this.#journal, 'read', facts, (ended) => {
+    return this.#core.streams.operate(this.#journal, 'read', facts, (ended) => {
       const { side, as } = this.#begin(path, options)
       const file = openFile(side.room, path, options, as)
       const small = readSmall(file, path)
       if (small !== undefined) {
-        ended({ bytes: small.byteLength })
+        ended({ bytes: small.byteLength, left: false })
         return streamOf(small)
       }
-      const until = signal === undefined ? side.ending : AbortSignal.any([signal, side.ending])
-      return readStream(file, path, {
-        signal: until,
-        ended: (bytes, error) => ended({ bytes, left: bytes < file.to - file.from }, error),
-      })
+      return closingStream(fileSource(file, path), { signal: untilEither(signal, side.ending), ended })
     })
   }
 
@@ -244,7 +240,7 @@ export class SandboxFiles implements Files {
 
   download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const leftOut: { list: readonly LeftOut[] } = { list: [] }
-    return operateStream(
+    return this.#core.streams.operate(
       this.#journal,
       'download',
       archiveFacts(path, options),
@@ -274,7 +270,7 @@ export class SandboxFiles implements Files {
       room: side.room,
       limits: this.#core.settings.archiveLimits,
       as,
-      signal: signal === undefined ? side.ending : AbortSignal.any([signal, side.ending]),
+      signal: untilEither(signal, side.ending),
     }
   }
 

@@ -23,12 +23,12 @@ import { checkArchive, leftOutFacts, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, hydrate, persist } from './archiving.ts'
 import { type Caller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
+import { untilEither } from './file-side.ts'
 import type { PolicyGate } from './policy-gate.ts'
 import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
 import { SandboxPorts } from './sandbox-ports.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
-import { operateStream } from './streaming.ts'
 
 const recordable = ['run.*', 'loop.*', 'log.*']
 const isRecordable = matchTypes(recordable)
@@ -113,7 +113,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
     const leftOut: { list: readonly LeftOut[] } = { list: [] }
     const { skips } = this.#core
-    return operateStream(
+    return this.#core.streams.operate(
       this.#journal,
       'persist_workspace',
       { root: this.root, ...(skips.paths.size > 0 && { skip: [...skips.paths] }) },
@@ -141,8 +141,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {
     const { room, ending } = this.#core.files()
-    const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
-    return { room, limits: this.#core.settings.archiveLimits, signal: until }
+    return { room, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
   }
 
   async record(events: readonly EventInput[]): Promise<void> {

@@ -1,46 +1,52 @@
 import type { Journal } from '@vitrine/journal'
+import type { StreamEnd } from '../files/closing-stream.ts'
 
-export interface StreamEnd {
-  readonly bytes: number
-  /** Left before its end. */
-  readonly left?: boolean
-}
+type Facts = Readonly<Record<string, unknown>>
 
-/**
- * An operation that lasts as long as the stream it gives: its end is the stream's end, however that comes. `open` gets
- * the function to call then.
- */
-export function operateStream(
-  journal: Journal,
-  op: string,
-  data: Readonly<Record<string, unknown>>,
-  open: (
-    ended: (end: StreamEnd, error?: unknown) => void,
-  ) => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>,
-  finish: (end: StreamEnd) => Readonly<Record<string, unknown>> = () => ({}),
-): Promise<ReadableStream<Uint8Array>> {
-  const handed = Promise.withResolvers<ReadableStream<Uint8Array>>()
-  journal
-    .operate(
+/** Operations whose streams are still open: a sandbox that ends waits for their ends to be written. */
+export class OpenStreams {
+  readonly #running = new Set<Promise<unknown>>()
+
+  /**
+   * An operation that lasts as long as the stream it gives: its end is the stream's end, however that comes. `open`
+   * gets the function to call then. What has ended by the time it is opened is handed over with its end committed.
+   */
+  operate(
+    journal: Journal,
+    op: string,
+    data: Facts,
+    open: (ended: (end: StreamEnd, error?: unknown) => void) => ReadableStream<Uint8Array>,
+    finish: () => Facts = () => ({}),
+  ): Promise<ReadableStream<Uint8Array>> {
+    const handed = Promise.withResolvers<ReadableStream<Uint8Array>>()
+    let stream: ReadableStream<Uint8Array> | undefined
+    const operation = journal.operate(
       op,
       data,
       async () => {
         const over = Promise.withResolvers<StreamEnd>()
-        const stream = await open((end, error) =>
-          error === undefined ? over.resolve(end) : over.reject(error),
-        )
-        handed.resolve(stream)
+        let isOver = false
+        stream = open((end, error) => {
+          isOver = true
+          if (error === undefined) over.resolve(end)
+          else over.reject(error)
+        })
+        if (!isOver) handed.resolve(stream)
         return over.promise
       },
       {
-        finish: (end) => ({
-          bytes: end.bytes,
-          ...(end.left && { outcome: 'cancelled' as const }),
-          ...finish(end),
-        }),
+        finish: ({ bytes, left }) => ({ bytes, ...(left && { outcome: 'cancelled' as const }), ...finish() }),
       },
     )
-    // Whoever holds the stream has met the error there.
-    .catch(handed.reject)
-  return handed.promise
+    const running = operation
+      // Whoever holds the stream meets its error there.
+      .then(() => handed.resolve(stream!), handed.reject)
+      .finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return handed.promise
+  }
+
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#running)
+  }
 }

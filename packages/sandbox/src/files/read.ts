@@ -1,9 +1,9 @@
 import { close, closeSync, constants, read as readFd, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
+import type { Source } from './closing-stream.ts'
 import { fileError } from './errors.ts'
 import { type Identity, must } from './identity.ts'
-import { cancelled } from './pace.ts'
 import type { FileRoom } from './room.ts'
 import { walk } from './walk.ts'
 
@@ -70,64 +70,22 @@ export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<
   }
 }
 
-/** Reads as it is consumed, and closes the file at the end of it, however it ends. */
-export function readStream(
-  { fd, from, to }: OpenFile,
-  path: string,
-  options: { readonly signal?: AbortSignal | undefined; ended(bytes: number, error?: unknown): void },
-): ReadableStream<Uint8Array> {
-  const { signal } = options
+/** An open file as the source of a stream. */
+export function fileSource({ fd, from, to }: OpenFile, path: string): Source {
   let at = from
-  let over = false
-  let stopped: ((error: unknown) => void) | undefined
-  const finish = async (error?: unknown) => {
-    if (over) return
-    over = true
-    signal?.removeEventListener('abort', abort)
-    await closeFd(fd).catch(() => undefined)
-    options.ended(at - from, error)
-  }
-  let reading: Promise<unknown> = Promise.resolve()
-  const abort = () => {
-    const error = cancelled(signal!)
-    stopped?.(error)
-    // Not while a read is under way: its number may be another file's by then.
-    void reading.finally(() => finish(error))
-  }
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        stopped = (error) => controller.error(error)
-        if (signal?.aborted) abort()
-        else signal?.addEventListener('abort', abort, { once: true })
-      },
-      async pull(controller) {
-        if (over) return
-        try {
-          const part = new Uint8Array(Math.min(partBytes, to - at))
-          const asked = part.length === 0 ? { bytesRead: 0 } : readPart(fd, part, 0, part.length, at)
-          reading = Promise.resolve(asked).catch(() => undefined)
-          const { bytesRead } = await asked
-          if (over || signal?.aborted) return
-          if (bytesRead > 0) {
-            at += bytesRead
-            controller.enqueue(part.subarray(0, bytesRead))
-          }
-          if (bytesRead === 0 || at >= to) {
-            controller.close()
-            await finish()
-          }
-        } catch (error) {
-          const told = fileError(error, path)
-          controller.error(told)
-          await finish(told)
-        }
-      },
-      async cancel() {
-        await reading
-        await finish()
-      },
+  return {
+    async next() {
+      const part = new Uint8Array(Math.min(partBytes, to - at))
+      if (part.length === 0) return undefined
+      try {
+        const { bytesRead } = await readPart(fd, part, 0, part.length, at)
+        at += bytesRead
+        // Shorter by now than it was.
+        return bytesRead === 0 ? undefined : part.subarray(0, bytesRead)
+      } catch (error) {
+        throw fileError(error, path)
+      }
     },
-    { highWaterMark: 0 },
-  )
+    close: () => closeFd(fd),
+  }
 }

@@ -76,7 +76,7 @@ export function withParents<T>(
   try {
     let here = parent
     for (const name of names) {
-      here = makeDirectory(room, here, name, path, options.as)
+      here = madeAlready(here, name) ?? makeDirectory(room, here, name, path, options.as)
       made.push(here)
     }
     return use(here, missing.at(-1) ?? spot.name)
@@ -85,7 +85,14 @@ export function withParents<T>(
   }
 }
 
-/** A new directory, or one that somebody has made at the same moment. */
+/** By somebody else, since the path was followed. */
+function madeAlready(parent: Handle, name: string): Handle | undefined {
+  const entry = parent.entry(name)
+  if (entry === undefined || entry.kind === 'directory') return entry
+  entry.close()
+  return undefined
+}
+
 export function makeDirectory(
   room: FileRoom,
   parent: Handle,

@@ -140,7 +140,8 @@ class FoundDirectory implements OpenDirectory {
   }
 
   names(): string[] {
-    if (this.#children === undefined) throw Object.assign(new Error('It may not be read.'), { code: 'EACCES' })
+    if (this.#children === undefined)
+      throw Object.assign(new Error('It may not be read.'), { code: 'EACCES' })
     return [...this.#children.keys()]
   }
 

@@ -70,11 +70,11 @@ export class FindRecords {
 
   #put(fields: readonly string[], names: readonly string[]): void {
     const [kind = '', mode = '', ...numbers] = fields
-    const [ino = 0, size = 0, modified = 0, changed = 0, links = 0, owner = 0, group = 0] = numbers.map(Number)
-    const parent = names.slice(0, -1).reduce<Map<string, Found> | undefined>(
-      (directory, name) => directory?.get(name)?.children,
-      this.#top,
-    )
+    const [ino = 0, size = 0, modified = 0, changed = 0, links = 0, owner = 0, group = 0] =
+      numbers.map(Number)
+    const parent = names
+      .slice(0, -1)
+      .reduce<Map<string, Found> | undefined>((directory, name) => directory?.get(name)?.children, this.#top)
     const name = names.at(-1)
     // Its directory was gone before the listing came to it.
     if (parent === undefined || name === undefined) return

@@ -7,16 +7,19 @@ import { type Exec, runCommand } from './run-command.ts'
 const helper =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$VITRINE_GIT_USERNAME" "$VITRINE_GIT_TOKEN"; }; f'
 
-/** Brings a repository into the workspace with the sandbox's own git. */
+type Environment = Readonly<Record<string, string>>
+
+/** Brings a repository into the workspace with the sandbox's own git. `around` is what every command gets. */
 export async function clone(
   exec: Exec,
   { url, ref, depth, credentials, path }: PlannedRepository & { readonly path: string },
+  around: Environment,
   signal: AbortSignal,
 ): Promise<void> {
   const quiet = { GIT_TERMINAL_PROMPT: '0' }
   const git = (args: readonly string[], options: Omit<ExecOptions, 'signal'> = {}) =>
     ran(credentials, runCommand(exec, ['git', ...args], { env: quiet, ...options, signal }))
-  const reaching = { env: { ...quiet, ...environmentOf(credentials) } }
+  const reaching = { env: { ...quiet, ...environmentOf(credentials, around) } }
   const shallow = depth === undefined ? [] : ['--depth', String(depth)]
   if (ref?.kind !== 'commit') {
     const branch = ref === undefined ? [] : ['--branch', ref.text]
@@ -33,18 +36,20 @@ export async function clone(
 }
 
 /** Only for that server, whatever it redirects to, and in place of every helper that might keep them. */
-function environmentOf(credentials: Credentials | undefined): Readonly<Record<string, string>> {
+function environmentOf(credentials: Credentials | undefined, around: Environment): Environment {
   if (credentials === undefined) return {}
   const settings = [
     ['credential.helper', ''],
     [`credential.${credentials.origin}.helper`, helper],
   ] as const
+  // After the settings that are given this way already.
+  const first = Math.max(0, Number.parseInt(around.GIT_CONFIG_COUNT ?? '0', 10) || 0)
   return {
-    GIT_CONFIG_COUNT: String(settings.length),
+    GIT_CONFIG_COUNT: String(first + settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], at) => [
-        [`GIT_CONFIG_KEY_${at}`, key],
-        [`GIT_CONFIG_VALUE_${at}`, value],
+        [`GIT_CONFIG_KEY_${first + at}`, key],
+        [`GIT_CONFIG_VALUE_${first + at}`, value],
       ]),
     ),
     VITRINE_GIT_USERNAME: credentials.username,

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
-import type { Settings } from '../engine/settings.ts'
+import type { Folders, Settings } from '../engine/settings.ts'
 import { cancelled } from '../files/pace.ts'
 import { findSource } from './copy-in.ts'
 import { emptyWorkspace, isEmpty, removeFolder } from './empty-workspace.ts'
 import { invalid } from './fields.ts'
 import { hasAccounts, mustHaveAccounts, mustTakeAccounts } from './make-accounts.ts'
-import { noteProgress, readProgress } from './marker.ts'
+import { forgetProgress, noteBegun, noteDone, readProgress } from './marker.ts'
 import type { Plan } from './read-manifest.ts'
 import { runSteps } from './run-steps.ts'
 import { type Ground, stepsOf } from './steps.ts'
@@ -62,8 +62,8 @@ export class Preparation {
       return
     }
     const { folders } = this.#settings
-    await this.#apply(this.#plan, ground, this.#signal, { fresh: true }, () => noteProgress(folders, 'begun'))
-    noteProgress(folders, 'done')
+    await this.#apply(this.#plan, ground, this.#signal, { fresh: true }, () => noteBegun(folders))
+    noteDone(folders)
     this.#fresh = false
   }
 
@@ -112,7 +112,7 @@ export class Preparation {
       const { folders } = this.#settings
       await emptyWorkspace(folders)
       for (const folder of [folders.staging, ...this.#made]) await removeFolder(folder)
-      if (existsSync(folders.state)) noteProgress(folders, 'none')
+      forgetProgress(folders)
     }
     try {
       // Also where the journal takes nothing any more.
@@ -140,9 +140,14 @@ export class Preparation {
 async function isFresh({ folders }: Settings, journal: Journal): Promise<boolean> {
   const progress = readProgress(folders)
   if (progress === 'done' && journal.head.seq > 0) return false
-  if (progress === 'begun' && folders.managed) await emptyWorkspace(folders)
+  if (progress === 'begun') throw notEmpty(folders, 'is being prepared at this moment.')
+  if (progress === 'abandoned' && folders.managed) await emptyWorkspace(folders)
   if (isEmpty(folders)) return true
-  throw new VitrineError('workspace_not_empty', `The workspace ${folders.root} is not empty.`)
+  throw notEmpty(folders, 'is not empty.')
+}
+
+function notEmpty({ root }: Folders, how: string): VitrineError {
+  return new VitrineError('workspace_not_empty', `The workspace ${root} ${how}`)
 }
 
 /** A copy of the folder that it is copied to would never end. */

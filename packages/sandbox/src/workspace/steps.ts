@@ -17,14 +17,15 @@ export interface Ground {
 
 /** What a plan comes to, in order. Every step is one or more operations of the sandbox. */
 export function stepsOf(plan: Plan, ground: Ground): readonly (readonly Step[])[] {
-  const { sandbox } = ground
+  const { sandbox, core } = ground
+  const { env } = core.settings
   const exec: Exec = (command, options) => sandbox.exec(command, options)
   const one = [
     ...accountSteps(plan, exec),
     ...plan.directories.map((entry) => makeDirectory(entry, ground)),
     ...plan.files.map((entry) => writeFile(entry, ground)),
     ...plan.local.map((entry) => copy(entry, ground)),
-    ...plan.git.map((entry) => step(entry, 'clone', (signal) => clone(exec, entry, signal))),
+    ...plan.git.map((entry) => step(entry, 'clone', (signal) => clone(exec, entry, env, signal))),
   ].map((each) => [each])
   const commands = plan.setup.map((group) =>
     group.map(({ where, name, run, options }) => ({

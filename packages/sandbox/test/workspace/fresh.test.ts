@@ -1,9 +1,12 @@
-import { writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { memoryStore, openStore } from '@vitrine/journal'
-import { expect, it, onTestFinished } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { memoryStore, openStore, sqliteStore } from '@vitrine/journal'
+import { isGap, type JournalEvent } from '@vitrine/protocol'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSandbox, local } from '../../src/index.ts'
-import { folder, openScene, say } from './prepared.ts'
+import { folder, openScene, prepare, processesWith, say } from './prepared.ts'
 
 const isolation = 'none'
 
@@ -65,5 +68,62 @@ it('a workspace that another store has filled is not fresh', async () => {
   onTestFinished(() => store.close())
   await expect(scene.prepare({ files: { a: 'x' } }, { isolation, store })).rejects.toMatchObject({
     code: 'workspace_not_empty',
+  })
+})
+
+it('is not applied twice at once', async () => {
+  const scene = await openScene()
+  const first = scene.prepare({ setup: ['touch begun; until [ -e go ]; do sleep 0.01; done'] }, { isolation })
+  const root = join(scene.data, 'sandboxes', scene.id, 'workspace')
+  await expect.poll(() => existsSync(join(root, 'begun')), { timeout: 20_000 }).toBe(true)
+  await expect(scene.prepare({ files: { a: 'x' } }, { isolation })).rejects.toMatchObject({
+    code: 'workspace_not_empty',
+  })
+  writeFileSync(join(root, 'go'), '')
+  expect(await say(await first, 'ls')).toBe('begun\ngo')
+})
+
+describe('a host that dies halfway', () => {
+  /** Until the second step runs; then it is killed. */
+  async function dieHalfway(data: string, root?: string) {
+    const path = join(folder(), 'journal')
+    const word = `4${Math.floor(Math.random() * 1e9)}.5`
+    const script = fileURLToPath(new URL('host-that-dies.ts', import.meta.url))
+    const node = ['--conditions=source', '--disable-warning=ExperimentalWarning', script]
+    const host = spawn(process.execPath, [...node, JSON.stringify({ data, path, word, root })], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const gone = new Promise((resolve) => host.once('exit', resolve))
+    const workspace = root ?? join(data, 'sandboxes', 'dying', 'workspace')
+    await expect.poll(() => existsSync(join(workspace, 'half')), { timeout: 30_000 }).toBe(true)
+    host.kill('SIGKILL')
+    await gone
+    await expect.poll(() => processesWith(word), { timeout: 30_000 }).toEqual([])
+    const store = await openStore(sqliteStore({ path }))
+    onTestFinished(() => store.close())
+    return store
+  }
+
+  it('leaves a workspace of our own that is prepared from the beginning the next time', async () => {
+    const data = folder()
+    const store = await dieHalfway(data)
+    const workspace = { files: { whole: 'x' }, setup: ['ls > seen'] }
+    const sandbox = await prepare(workspace, { isolation, data, store, id: 'dying' })
+    expect(await say(sandbox, 'cat seen')).toBe('seen\nwhole')
+    const { events } = await sandbox.journal.read({ limit: 1_000 })
+    const applied = events.filter(
+      (event): event is JournalEvent => !isGap(event) && event.data.op === 'apply_manifest',
+    )
+    const ends = applied.filter((event) => event.type === 'operation.finished')
+    expect(ends.map(({ data: end }) => end.outcome)).toEqual(['interrupted', 'ok'])
+  })
+
+  it("leaves a workspace that was given as it is: it may hold what is somebody else's by now", async () => {
+    const data = folder()
+    const root = folder()
+    const store = await dieHalfway(data, root)
+    const again = prepare({ files: { whole: 'x' } }, { isolation, data, root, store, id: 'dying' })
+    await expect(again).rejects.toMatchObject({ code: 'workspace_not_empty' })
+    expect(readdirSync(root)).toEqual(['half'])
   })
 })

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
-import { type JournalEvent, newId } from '@vitrine/protocol'
+import { isGap, type JournalEvent, newId } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import {
   type CommandPolicy,
@@ -41,7 +41,7 @@ export async function openScene() {
   onTestFinished(() => store.close())
   const events = async (journal = id): Promise<readonly JournalEvent[]> =>
     (await (await store.journal(journal)).read({ limit: 10_000 })).events.filter(
-      (event): event is JournalEvent => 'data' in event,
+      (event): event is JournalEvent => !isGap(event),
     )
   return {
     data,

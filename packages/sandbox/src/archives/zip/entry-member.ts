@@ -4,15 +4,15 @@ import { invalid, refusal } from '../refusal.ts'
 import { fromCp437 } from './cp437.ts'
 import type { ZipEntry } from './directory.ts'
 
-const kinds: Readonly<Record<number, MemberKind>> = {
-  2401: 'fifo',
-  4802: 'device',
-  9604: 'directory',
-  14406: 'device',
-  16807: 'file',
-  21609: 'symlink',
-  26411: 'socket',
-}
+const kinds: ReadonlyMap<number, MemberKind> = new Map([
+  [0o010000, 'fifo'],
+  [0o020000, 'device'],
+  [0o040000, 'directory'],
+  [0o060000, 'device'],
+  [0o100000, 'file'],
+  [0o120000, 'symlink'],
+  [0o140000, 'socket'],
+])
 
 const methods: Readonly<Record<number, string>> = {
   1: 'shrunk',
@@ -57,7 +57,7 @@ function kindOf({ mode, isDosDirectory }: ZipEntry, name: string): MemberKind {
   const type = mode & 0o170000
   const named = name.endsWith('/') ? 'directory' : 'file'
   if (type === 0) return isDosDirectory ? 'directory' : named
-  const kind = kinds[type]
+  const kind = kinds.get(type)
   if (kind === undefined) throw refusal(name, 'is of an unknown kind')
   if (named === 'directory' && kind !== 'directory')
     throw refusal(name, `is a ${kind} with the name of a directory`)

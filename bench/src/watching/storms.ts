@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
+import { inScratch } from '../scratch.ts'
+import type { Row } from '../report.ts'
+import { now } from './clock.ts'
+import { type Counts, count, scan } from './fold.ts'
+import { pathsOf, plant } from './trees.ts'
+import { ours, theirs } from './watchers.ts'
+
+interface Storm {
+  readonly what: string
+  /** Everything it touches is below these, and no name of theirs is anybody else's. */
+  readonly touches: readonly string[]
+  prepare?(root: string): void
+  run(root: string): void
+}
+
+const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar']
+
+/** Makes files while the process that watches waits for it and hears nothing. */
+const makeFiles = `
+const { mkdirSync, writeFileSync } = require('node:fs')
+for (let folder = 0; folder < 30; folder += 1) {
+  mkdirSync('blocked/' + folder, { recursive: true })
+  for (let file = 0; file < 1000; file += 1) writeFileSync('blocked/' + folder + '/' + file, 'x')
+}
+`
+
+const kinds: readonly Storm[] = [
+  {
+    what: '5,000 files in new nested folders',
+    touches: ['nested'],
+    run: (root) => plant(join(root, 'nested'), pathsOf(5_000, 500)),
+  },
+  {
+    what: 'a folder of 200 renamed',
+    touches: ['before', 'after'],
+    prepare: (root) => plant(root, pathsOf(200, 20).map((path) => join('before', path))),
+    run: (root) => renameSync(join(root, 'before'), join(root, 'after')),
+  },
+  {
+    what: 'a folder of 200 deleted',
+    touches: ['doomed'],
+    prepare: (root) => plant(root, pathsOf(200, 20).map((path) => join('doomed', path))),
+    run: (root) => rmSync(join(root, 'doomed'), { recursive: true }),
+  },
+  {
+    what: '200 files made and deleted at once',
+    touches: ['quick'],
+    prepare: (root) => mkdirSync(join(root, 'quick')),
+    run(root) {
+      for (let file = 0; file < 200; file += 1) {
+        const path = join(root, 'quick', String(file))
+        writeFileSync(path, 'gone soon')
+        unlinkSync(path)
+      }
+    },
+  },
+  {
+    what: '30,000 files made while the event loop was blocked',
+    touches: ['blocked'],
+    run: (root) => void execFileSync(process.execPath, ['-e', makeFiles], { cwd: root }),
+  },
+]
+
+/** What events amount to once everything was told, beside what is on disk. */
+export async function storms(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const storm of kinds) {
+    const { events, missed, differs, phantom, lateMs } = await through(storm, 'ours')
+    rows.push({
+      what: storm.what,
+      measured: `missed ${missed}, differs ${differs}, phantom ${phantom}; ${events} events, the last ${lateMs.toFixed(0)} ms after the last change`,
+      against: 'journal in SQLite, contents kept; paths, kinds and sizes compared',
+      bar: 'lasting changes missed 0, differs from a rescan 0, phantom 0',
+      holds: missed === 0 && differs === 0 && phantom === 0,
+    })
+    for (const who of peers) {
+      const peer = await through(storm, who)
+      rows.push({
+        what: 'the same',
+        measured: '',
+        against: `missed ${peer.missed}, differs ${peer.differs}, phantom ${peer.phantom}; ${peer.events} events, the last after ${peer.lateMs.toFixed(0)} ms: ${peerWatchers[who].name} (${peerWatchers[who].without}; paths compared)`,
+        bar: '',
+        holds: null,
+      })
+    }
+  }
+  return rows
+}
+
+async function through(storm: Storm, who: PeerWatcherName | 'ours'): Promise<Counts & { lateMs: number }> {
+  return inScratch(async (folder) => {
+    const root = join(folder, 'workspace')
+    mkdirSync(root)
+    plant(root, pathsOf(300, 10))
+    storm.prepare?.(root)
+    const watching =
+      who === 'ours' ? await ours(root, join(folder, 'ours')) : await theirs(peerWatchers[who], root)
+    const before = scan(root)
+    storm.run(root)
+    const over = now()
+    await watching.settled()
+    const lateMs = Math.max(0, (watching.heard.at(-1)?.at ?? over) - over)
+    const counts = count(before, scan(root), watching.heard, (path) =>
+      storm.touches.some((touched) => path === touched || path.startsWith(`${touched}/`)),
+    )
+    await watching.stop()
+    return { ...counts, lateMs }
+  })
+}

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore, sqliteStore } from '@vitrine/journal'
+import { createSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
+import type { PeerWatcher, Told } from '../peers/watchers.ts'
+import { now } from './clock.ts'
+
+export interface Heard {
+  readonly what: Told | 'moved'
+  readonly path: string
+  readonly from?: string
+  readonly kind?: string
+  readonly size?: number
+  readonly at: number
+}
+
+/** Somebody who watches a tree. */
+export interface Watching {
+  readonly heard: readonly Heard[]
+  /** Ours has one; for others it runs beside. */
+  readonly sandbox?: LocalSandbox
+  /** Waits until nothing more is to come, or until there is no need to. */
+  settled(enough?: () => boolean): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A sandbox with its journal in SQLite, and a reader of `files.watch()`. */
+export async function ours(root: string, folder: string): Promise<Watching> {
+  const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
+  const provider = local({ root, data: join(folder, 'data'), binds: [{ source: process.execPath }] })
+  const sandbox = await createSandbox({ store, provider })
+  const heard: Heard[] = []
+  const ending = new AbortController()
+  const reading = read(sandbox, heard, ending.signal)
+  return {
+    heard,
+    sandbox,
+    async settled(enough) {
+      await sandbox.files.flush()
+      // The reader is told in a turn of its own.
+      await quiet(heard, 200, enough)
+    },
+    async stop() {
+      ending.abort()
+      await reading
+      await sandbox.close()
+      await store.close()
+    },
+  }
+}
+
+async function read(sandbox: LocalSandbox, heard: Heard[], signal: AbortSignal): Promise<void> {
+  try {
+    for await (const { type, data } of sandbox.files.watch({ signal })) {
+      const at = now()
+      const { path, previousPath, kind, size } = data as {
+        path: string
+        previousPath?: string
+        kind: string
+        size?: number
+      }
+      heard.push({
+        what: type.slice('file.'.length) as Heard['what'],
+        path,
+        kind,
+        at,
+        ...(previousPath !== undefined && { from: previousPath }),
+        ...(size !== undefined && { size }),
+      })
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+export async function theirs(peer: PeerWatcher, root: string): Promise<Watching> {
+  const heard: Heard[] = []
+  const stop = await peer.start(root, (what, path) => heard.push({ what, path, at: now() }))
+  return { heard, settled: (enough) => quiet(heard, peer.quietMs, enough), stop }
+}
+
+/** Until nothing was heard for a time. */
+async function quiet(
+  heard: readonly Heard[],
+  milliseconds: number,
+  enough: () => boolean = () => false,
+): Promise<void> {
+  let before = heard.length
+  let since = now()
+  while (!enough() && now() - since < milliseconds) {
+    await sleep(20)
+    if (heard.length === before) continue
+    before = heard.length
+    since = now()
+  }
+}

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { LocalSandbox } from '@vitrine/sandbox'
+import { now } from './clock.ts'
+
+/** Writes to each path once, one after the other, and says when it was about to. */
+export type Writer = (root: string, paths: readonly string[], pauseMs: number) => Promise<number[]>
+
+/** Written by the process that watches. */
+export const byTheHost: Writer = async (root, paths, pauseMs) => {
+  const times: number[] = []
+  for (const path of paths) {
+    times.push(now())
+    writeFileSync(join(root, path), 'by the host\n')
+    await sleep(pauseMs * (0.5 + Math.random()))
+  }
+  return times
+}
+
+/** Runs in the workspace, and speaks only at the end: what it prints is recorded too. */
+const script = `
+const { writeFileSync } = require('node:fs')
+const [pauseMs, ...paths] = process.argv.slice(1)
+const times = []
+const next = () => {
+  const path = paths.shift()
+  if (path === undefined) return console.log(JSON.stringify(times))
+  times.push(Number(process.hrtime.bigint()) / 1e6)
+  writeFileSync(path, 'by a process\\n')
+  setTimeout(next, pauseMs * (0.5 + Math.random()))
+}
+setTimeout(next, 100)
+`
+
+/** Written by a command in the sandbox, or by a process beside where there is none. */
+export function byAProcess(sandbox: LocalSandbox | undefined): Writer {
+  return async (root, paths, pauseMs) => {
+    const args = ['-e', script, String(pauseMs), ...paths]
+    const { stdout } =
+      sandbox === undefined
+        ? await promisify(execFile)(process.execPath, args, { cwd: root })
+        : await sandbox.exec([process.execPath, ...args])
+    return JSON.parse(stdout) as number[]
+  }
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { type MakeSandbox, newSandbox, type TestedSandbox } from '../setting.ts'
+import { readText, say } from './content.ts'
+
+/** Everything that follows a path to its end. */
+export const ways: readonly (readonly [
+  name: string,
+  go: (files: TestedSandbox['files'], path: string) => Promise<unknown>,
+])[] = [
+  ['read', (files, path) => files.read(path)],
+  ['write', (files, path) => files.write(path, 'escaped')],
+  ['append', (files, path) => files.write(path, 'escaped', { append: true })],
+  ['write with parents', (files, path) => files.write(path, 'escaped', { parents: true })],
+  ['list', (files, path) => files.list(path)],
+  ['exists', (files, path) => files.exists(path)],
+  ['mkdir', (files, path) => files.mkdir(path)],
+  ['mkdir with parents', (files, path) => files.mkdir(`${path}/deeper`, { parents: true })],
+  ['chmod', (files, path) => files.chmod(path, 0o777)],
+  ['search', (files, path) => files.search(path, { name: '*' })],
+]
+
+export function linkCases(make: MakeSandbox): void {
+  describe('links', () => {
+    it('inside lead where they lead for commands, `..` behind them included', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { root } = sandbox
+      await sandbox.exec(
+        `mkdir -p a/b; echo up > a/x; echo top > x; ln -s a/b l; ln -s ${root}/a abs; ln -s ${root}/l/../x absup; ln -s l/../x rel; ln -s ../$(basename ${root})/x around; ln -s l ll`,
+      )
+      for (const path of [
+        'l/../x',
+        `${root}/l/../x`,
+        'abs/x',
+        'absup',
+        'rel',
+        'around',
+        'll/../../x',
+        `${root}/../${root.slice(root.lastIndexOf('/') + 1)}/x`,
+        `//${root}/./x`,
+      ])
+        expect(await readText(sandbox, path), path).toBe(`${await say(sandbox, `cat '${path}'`)}\n`)
+    })
+
+    it('inside are written through, and stay', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(
+        'mkdir -p real/deep; echo old > real/file; chmod 750 real/file; ln -s real/file link; ln -s real way; ln -s real/new fresh; ln -s link twice',
+      )
+      expect(await sandbox.files.write('twice', 'one\n')).toMatchObject({ path: 'real/file' })
+      await sandbox.files.write('link', 'two\n', { append: true })
+      await sandbox.files.write('way/deep/x', 'three\n')
+      await sandbox.files.write('fresh', 'four\n')
+      expect(
+        await say(
+          sandbox,
+          'cat real/file real/deep/x real/new; stat -c %a real/file; readlink link twice way fresh',
+        ),
+      ).toBe('one\ntwo\nthree\nfour\n750\nreal/file\nlink\nreal\nreal/new')
+    })
+
+    it('are followed 40 deep and no deeper', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(
+        'echo end > 0; for i in $(seq 45); do ln -s $((i-1)) $i; done; ln -s self self; ln -s b a; ln -s a b',
+      )
+      expect(await readText(sandbox, '40')).toBe('end\n')
+      for (const path of ['41', '45', 'self', 'a', 'self/x'])
+        await expect(sandbox.files.read(path), path).rejects.toMatchObject({ code: 'link_loop' })
+    })
+
+    it.each(ways)('that lead out are refused: %s', async (_name, go) => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      await sandbox.exec(
+        'mkdir in; ln -s /etc abs; ln -s /etc/hostname file; ln -s ../../../../../../../../etc up; ln -s /etc/vitrine-dangling dangling; ln -s in/../../out rel; ln -s /proc/self/root proc; ln -s abs twice',
+      )
+      const paths = [
+        'abs',
+        'file',
+        'up',
+        'dangling',
+        'rel',
+        'proc',
+        'twice',
+        'abs/hostname',
+        'up/new',
+        'proc/etc/x',
+      ]
+      for (const path of [...paths, '..', '../x', '/etc', '/', '/proc/self/root/etc', 'in/../../x'])
+        await expect(go(files, path), path).rejects.toMatchObject({ code: 'path_outside' })
+    })
+
+    it('that lead out can be looked at, moved and removed', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      await sandbox.exec('ln -s /etc/hostname file; ln -s /etc folder')
+      expect(await files.stat('folder')).toMatchObject({ kind: 'symlink', target: '/etc' })
+      await files.move('file', 'moved')
+      await files.remove('moved')
+      await files.remove('folder', { recursive: true })
+      expect(await say(sandbox, 'ls -A; ls -d /etc/hostname')).toBe('/etc/hostname')
+    })
+  })
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { within } from '../../waiting/within.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { say } from './content.ts'
+
+const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("special")'`
+
+export function specialFileCases(make: MakeSandbox): void {
+  describe('what is no regular file', () => {
+    it.each([
+      ['a FIFO', 'mkfifo special'],
+      ['a socket', socket],
+    ])('is refused at once, and can be looked at, moved and removed: %s', async (_name, command) => {
+      const { sandbox } = await newSandbox(make)
+      const { files } = sandbox
+      await sandbox.exec(`${command}; ln -s special link`)
+      const refused: [string, Promise<unknown>][] = [
+        ['read', files.read('special')],
+        ['read by a link', files.read('link')],
+        ['write', files.write('special', 'x')],
+        ['append', files.write('special', 'x', { append: true })],
+        ['write by a link', files.write('link', 'x')],
+      ]
+      for (const [what, call] of refused)
+        await expect(within(what, call), what).rejects.toMatchObject({ code: 'file_not_regular' })
+      await expect(files.list('special')).rejects.toMatchObject({ code: 'file_not_directory' })
+      expect(await within('the search', files.search('.', { content: 'x' }))).toEqual({
+        hits: [],
+        truncated: false,
+      })
+      expect(await files.stat('special')).toMatchObject({ kind: 'other' })
+      await files.move('special', 'moved')
+      await files.remove('moved')
+      expect(await say(sandbox, 'ls -A')).toBe('link')
+    })
+  })
+}

@@ -1,0 +1,74 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { swap } from '../../src/archives/swap.ts'
+import { openDescriptors, rooms } from './fixtures/room.ts'
+import { treeOf } from './fixtures/tree.ts'
+
+const room = rooms()
+
+function three(staged: string, root: string) {
+  const here = room()
+  here.sh(`mkdir staged root trash; (cd staged; ${staged}); (cd root; ${root})`)
+  const { handle } = here
+  return { ...here, staged: handle('staged'), root: handle('root'), trash: handle('trash') }
+}
+
+describe('a swapped directory', () => {
+  it('has the new content, is the same directory, and the old one is in the trash', async () => {
+    const { at, staged, root, trash } = three(
+      'mkdir d; echo new > d/f; ln -s x l; chmod 555 d',
+      'mkdir -p old/deep d; echo old > f; ln -s y l; echo mine > mount',
+    )
+    const inode = lstatSync(at('root')).ino
+    const before = openDescriptors()
+    await swap(staged, root, trash, {
+      keep: (name) => name === 'mount',
+      attributes: { mode: 0o1750, mtime: 1_000_000_000.25 },
+    })
+    expect(openDescriptors()).toBe(before)
+    expect(readdirSync(at('root')).sort()).toEqual(['d', 'l', 'mount'])
+    expect(readdirSync(at('trash')).sort()).toEqual(['d', 'f', 'l', 'old'])
+    expect(readdirSync(at('staged'))).toEqual([])
+    expect(lstatSync(at('root'))).toMatchObject({ ino: inode, mode: 0o041750, mtimeMs: 1_000_000_000_250 })
+    expect(lstatSync(at('root/d')).mode & 0o777).toBe(0o555)
+  })
+
+  it('is as it was when something fails midway', async () => {
+    const { at, staged, root, trash } = three(
+      'for i in $(seq 50); do echo new > $i; done; mkdir clash',
+      'for i in $(seq 50); do echo old > $i; done; mkdir kept; touch -d 2001-02-03 .; chmod 711 .',
+    )
+    const before = { root: treeOf(at('root')), staged: treeOf(at('staged')).slice(1) }
+    let asked = 0
+    const failing = (name: string) => {
+      asked += 1
+      if (asked > 80) throw new Error(`no more at ${name}`)
+      return false
+    }
+    const open = openDescriptors()
+    await expect(swap(staged, root, trash, { keep: failing })).rejects.toThrow('no more')
+    expect(openDescriptors()).toBe(open)
+    expect(treeOf(at('root'))).toEqual(before.root)
+    expect(treeOf(at('staged')).slice(1)).toEqual(before.staged)
+    expect(readdirSync(at('trash'))).toEqual([])
+  })
+
+  it('is as it was when a rename fails', async () => {
+    const { at, staged, root, trash, sh } = three('mkdir a; echo x > b', 'echo old > a; echo old > b')
+    // A directory cannot take the place of a file.
+    sh('mkdir trash/a')
+    const before = treeOf(at('root'))
+    await expect(swap(staged, root, trash)).rejects.toMatchObject({ code: 'file_is_directory' })
+    expect(treeOf(at('root'))).toEqual(before)
+    expect(readdirSync(at('staged')).sort()).toEqual(['a', 'b'])
+  })
+
+  it('may become empty, or be filled', async () => {
+    const emptied = three('true', 'echo old > a')
+    await swap(emptied.staged, emptied.root, emptied.trash)
+    expect(readdirSync(emptied.at('root'))).toEqual([])
+    const filled = three('echo new > a', 'true')
+    await swap(filled.staged, filled.root, filled.trash)
+    expect(readdirSync(filled.at('root'))).toEqual(['a'])
+  })
+})

@@ -1,0 +1,142 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { countChange } from '../../src/watching/drains.ts'
+import { differences, Fold, rescan } from './fold.ts'
+import { openScene, type SceneOptions, toldBy } from './scene.ts'
+import { openTreeScene } from './tree-scene.ts'
+
+const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 1 }]
+
+describe.each(modes)('a watcher that begins, $mode', (options) => {
+  it('tells nothing of what is there', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const scene = await openScene({ ...options, prepare: (root) => fill(root, 300) })
+      await sleep(10)
+      await scene.watcher.flush()
+      expect(await toldBy(scene)).toEqual([])
+      expect(scene.watcher.entries).toBe(310)
+    }
+  })
+
+  it('takes nothing for new that is changed while it begins', async () => {
+    const before = new Set<string>()
+    const scene = await openScene({
+      ...options,
+      prepare(root) {
+        fill(root, 3_000)
+        for (const path of rescan(root).keys()) before.add(path)
+        const change = `const fs = require('node:fs')
+          for (let i = 0; i < 3000; i += 1) fs.appendFileSync('d' + (i % 10) + '/file-' + i, 'more')`
+        spawn(process.execPath, ['-e', change], { cwd: root, stdio: 'inherit' })
+      },
+    })
+    // Until nothing comes any more.
+    for (let told = -1; told !== (await toldBy(scene)).length; await sleep(300)) {
+      await scene.watcher.flush()
+      told = (await toldBy(scene)).length
+    }
+    const created = (await scene.events()).filter(({ type }) => type === 'file.created')
+    expect(created.map(({ data }) => String(data.path)).filter((path) => before.has(path))).toEqual([])
+    expect(scene.watcher.entries).toBe(before.size)
+    expect((await scene.events())[0]?.type).toBe('watch.ready')
+  })
+})
+
+describe.each(modes)('a watcher that ends, $mode', (options) => {
+  it('has told everything that was done before', async () => {
+    const scene = await openScene(options)
+    for (let index = 0; index < 50; index += 1) writeFileSync(join(scene.root, `file-${index}`), '')
+    await scene.watcher.close()
+    expect(await toldBy(scene)).toHaveLength(50)
+  })
+
+  it('tells nothing after that', async () => {
+    const scene = await openScene({ ...options, prepare: (root) => fill(root, 300) })
+    const churning = spawn(
+      'sh',
+      ['-c', 'for i in $(seq 300); do echo x > new-$i; rm -f d1/file-$i; done'],
+      { cwd: scene.root, stdio: 'ignore' },
+    )
+    const ended = once(churning, 'exit')
+    await scene.watcher.close()
+    const told = await toldBy(scene)
+    rmSync(join(scene.root, 'd0'), { recursive: true })
+    await ended
+    await sleep(100)
+    expect(await toldBy(scene)).toEqual(told)
+  })
+
+  it('may be closed twice, and while it is flushed', async () => {
+    const scene = await openScene(options)
+    writeFileSync(join(scene.root, 'file'), 'x')
+    const flushed = scene.watcher.flush()
+    await Promise.all([flushed, scene.watcher.close()])
+    await scene.watcher.close().catch(() => undefined)
+    expect(await toldBy(scene)).toEqual(['created file'])
+  })
+})
+
+describe.each(modes)('a flush, $mode', (options) => {
+  it('is a barrier for what other processes did, however many ask at once', async () => {
+    const scene = await openScene(options)
+    for (let round = 0; round < 20; round += 1) {
+      execFileSync('sh', ['-c', `mkdir -p d-${round}/e && echo x > d-${round}/e/file`], { cwd: scene.root })
+      const flushes = Array.from({ length: 5 }, () => scene.watcher.flush())
+      await flushes[round % 5]
+      expect(await toldBy(scene)).toHaveLength((round + 1) * 3)
+      await Promise.all(flushes)
+    }
+  })
+
+  it('of nothing tells nothing', async () => {
+    const scene = await openScene(options)
+    for (let round = 0; round < 10; round += 1) await scene.watcher.flush()
+    expect(await toldBy(scene)).toEqual([])
+  })
+})
+
+describe('a flush', () => {
+  it('that passes in the same reading as an overflow looks at everything', async () => {
+    const scene = await openTreeScene({ prepare: (root) => mkdirSync(join(root, 'deaf')), around: deaf })
+    writeFileSync(join(scene.root, 'deaf/lost'), 'x')
+    const flushed = scene.watcher.flush()
+    // As many as a full queue holds come before the mark.
+    for (let count = 0; count < 20_000; count += 1) countChange()
+    await flushed
+    expect(await scene.told()).toEqual(['created deaf/lost'])
+  })
+})
+
+describe('a change that is made while another is told', () => {
+  it('is told after it', async () => {
+    const scene = await openScene({ mode: 'native' })
+    const start = rescan(scene.root)
+    for (let round = 0; round < 30; round += 1) {
+      mkdirSync(join(scene.root, `d-${round}`))
+      await new Promise(setImmediate)
+      appendFileSync(join(scene.root, `d-${round}/file`), 'x')
+      await sleep(round % 4)
+      renameSync(join(scene.root, `d-${round}`), join(scene.root, `e-${round}`))
+      appendFileSync(join(scene.root, `e-${round}/file`), 'x')
+    }
+    await scene.watcher.flush()
+    const fold = new Fold(start)
+    for (const event of await scene.events()) if (event.type.startsWith('file.')) fold.add(event)
+    fold.end()
+    expect([...fold.faults, ...differences(fold.tree, rescan(scene.root))]).toEqual([])
+  })
+})
+
+function fill(root: string, count: number): void {
+  for (let index = 0; index < 10; index += 1) mkdirSync(join(root, `d${index}`))
+  for (let index = 0; index < count; index += 1) writeFileSync(join(root, `d${index % 10}`, `file-${index}`), '')
+}
+
+/** A directory of which the kernel's word was lost. */
+function deaf(path: string, real: Parameters<NonNullable<Parameters<typeof openTreeScene>[0]['around']>>[1]) {
+  return path === 'deaf' ? { ...real, watch: () => () => undefined } : real
+}

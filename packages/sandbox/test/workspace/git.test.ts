@@ -1,0 +1,249 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openStore, sqliteStore } from '@vitrine/journal'
+import { newId } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { commandPolicy } from '../../src/index.ts'
+import { folder, isolations, openScene, prepare, say } from './prepared.ts'
+import { makeRepository, redirectTo, serveRepository } from './repository.ts'
+
+/** Every byte of every file below a folder. */
+function bytesBelow(path: string): string {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n')
+}
+
+function formsOf(secret: string): string[] {
+  const base64 = [secret, `x${secret}`, `xx${secret}`].map((text) =>
+    Buffer.from(text).toString('base64').slice(4, -4),
+  )
+  return [secret, ...base64]
+}
+
+describe.each(isolations)('a repository under isolation %s', (isolation) => {
+  it('is cloned by the git inside, its last commit alone', async () => {
+    const scene = await openScene()
+    const { place, path, env } = makeRepository()
+    const sandbox = await scene.prepare(
+      {
+        git: { 'code/app': { url: `file://${path}` } },
+        env,
+        setup: [{ run: 'cat file.txt > copy', cwd: 'code/app' }],
+      },
+      { isolation, binds: [{ source: place }] },
+    )
+    expect(
+      await say(
+        sandbox,
+        'cd code/app && cat copy && echo && git log --format=%s && git branch --show-current',
+      ),
+    ).toBe('two\ntwo\nmain')
+    const started = (await scene.events()).filter(
+      ({ type, data }) => type === 'operation.started' && data.op === 'exec',
+    )
+    expect(started[0]?.data).toMatchObject({
+      argv: ['git', 'clone', '--depth', '1', '--', `file://${path}`, 'code/app'],
+    })
+  })
+
+  it.each([
+    ['a branch', 'other', 1, 'one|other|1'],
+    ['a tag', 'v1', 1, 'one||1'],
+    ['all of a branch', 'main', 'full', 'two|main|2'],
+  ] as const)('has %s', async (_, ref, depth, expected) => {
+    const { place, path, env } = makeRepository()
+    const sandbox = await prepare(
+      { git: { '.': { url: `file://${path}`, ref, depth } }, env },
+      { isolation, binds: [{ source: place }] },
+    )
+    const seen = await say(
+      sandbox,
+      'echo "$(cat file.txt)|$(git branch --show-current)|$(git rev-list --count HEAD)"',
+    )
+    expect(seen).toBe(expected)
+  })
+
+  it.each([1, 'full'] as const)('has a commit by its sha, with a depth of %s', async (depth) => {
+    const { place, path, env, first } = makeRepository()
+    const sandbox = await prepare(
+      { git: { 'a/b': { url: `file://${path}`, ref: first, depth } }, env },
+      { isolation, binds: [{ source: place }] },
+    )
+    expect(
+      await say(sandbox, 'cd a/b && cat file.txt && echo && git rev-parse HEAD && git remote get-url origin'),
+    ).toBe(`one\n${first}\nfile://${path}`)
+  })
+
+  it('fails with what git said last', async () => {
+    const scene = await openScene()
+    const { place, path, env } = makeRepository()
+    const failing = scene.prepare(
+      { git: { app: { url: `file://${path}`, ref: 'nowhere' } }, env },
+      { isolation, binds: [{ source: place }] },
+    )
+    await expect(failing).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringMatching(/"clone app".*nowhere/s),
+      details: { step: 1, name: 'clone app', where: 'workspace.git["app"]', exitCode: 128 },
+    })
+    expect(scene.left()).toEqual([])
+  })
+
+  it('says that there is no git', async () => {
+    const scene = await openScene()
+    const failing = scene.prepare(
+      { git: { app: { url: 'https://h.example/x.git' } }, env: { PATH: '/nowhere' } },
+      { isolation },
+    )
+    await expect(failing).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringContaining('git is not installed in the sandbox'),
+      details: { code: 'command_not_found' },
+    })
+  })
+
+  it('is not cloned where the policy denies it', async () => {
+    const { place, path, env } = makeRepository()
+    const failing = prepare(
+      { git: { app: { url: `file://${path}` } }, env },
+      {
+        isolation,
+        binds: [{ source: place }],
+        policy: commandPolicy({ deny: ['git clone *'], otherwise: 'allow' }),
+      },
+    )
+    await expect(failing).rejects.toMatchObject({ code: 'setup_failed', details: { code: 'gate_refused' } })
+  })
+
+  it('takes credentials that are nowhere afterwards: not in the workspace, not in the journal', async () => {
+    const repository = makeRepository()
+    const token = `tok-${newId('operation').slice(3)}`
+    const { port, authorizations } = await serveRepository(repository, token)
+    const data = folder()
+    const file = join(folder(), 'journal')
+    const store = await openStore(sqliteStore({ path: file }))
+    const sandbox = await prepare(
+      {
+        git: {
+          app: {
+            url: `http://localhost:${port}/repo.git`,
+            depth: 'full',
+            credentials: { username: 'me', token },
+          },
+        },
+        // Whatever programs tell, also much of it at once, is looked through as well.
+        setup: [
+          'env',
+          'git -C app config --list --show-origin',
+          `echo ${token}; echo -n ${token} | base64`,
+          `yes ${token} | head -c 3000000`,
+        ],
+      },
+      { isolation, data, store, reach: [`localhost:${port}`] },
+    )
+    expect(await say(sandbox, 'cat app/file.txt')).toBe('two')
+    expect(new Set(authorizations)).toEqual(
+      new Set([`Basic ${Buffer.from(`me:${token}`).toString('base64')}`]),
+    )
+    const kept = bytesBelow(data)
+    const { events } = await sandbox.journal.read({ limit: 1_000 })
+    const journaled = JSON.stringify(events)
+    await sandbox.close()
+    await store.close()
+    const stored = bytesBelow(join(file, '..'))
+    expect(journaled.includes('[redacted:git-token]')).toBe(true)
+    for (const form of formsOf(token))
+      for (const place of [kept, journaled, stored]) expect(place.includes(form)).toBe(false)
+  })
+
+  it('keeps what a server says of credentials out of its error', async () => {
+    const scene = await openScene()
+    const repository = makeRepository()
+    const token = 'tok-hunter-two-and-twenty'
+    const { port } = await serveRepository(repository, token, (said) => `you sent ${said} that is ${token}\n`)
+    const failing = scene.prepare(
+      { git: { app: { url: `http://localhost:${port}/repo.git`, depth: 'full', credentials: { token } } } },
+      { isolation, reach: [`localhost:${port}`] },
+    )
+    const error = await failing.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'setup_failed', message: expect.stringContaining('you sent') })
+    const told = JSON.stringify([await scene.events(), String(error), Reflect.get(Object(error), 'details')])
+    for (const form of formsOf(token)) expect(told.includes(form)).toBe(false)
+    let cause: unknown = error
+    while (cause instanceof Error) {
+      expect(cause.message).not.toContain(token)
+      cause = cause.cause
+    }
+  })
+})
+
+it('has no prompt: a server that wants a password gets none and the clone ends', async () => {
+  const repository = makeRepository()
+  const { port, authorizations } = await serveRepository(repository, 'something')
+  await expect(
+    prepare(
+      { git: { app: { url: `http://localhost:${port}/repo.git`, depth: 'full' } } },
+      { isolation: 'none' },
+    ),
+  ).rejects.toMatchObject({
+    code: 'setup_failed',
+    message: expect.stringContaining('terminal prompts disabled'),
+  })
+  expect(authorizations).toEqual([])
+})
+
+it('gives credentials to no other server, wherever the first one leads', async () => {
+  const repository = makeRepository()
+  const token = 'tok-for-one-server-only'
+  const other = await serveRepository(repository, token)
+  const first = await redirectTo(`http://localhost:${other.port}`)
+  const url = `http://localhost:${first.port}/repo.git`
+  await expect(
+    prepare({ git: { app: { url, depth: 'full', credentials: { token } } } }, { isolation: 'none' }),
+  ).rejects.toMatchObject({ code: 'setup_failed' })
+  expect(first.requests()).toBeGreaterThan(0)
+  expect(other.authorizations).toEqual([])
+})
+
+it('keeps the settings of git that come with the environment', async () => {
+  const repository = makeRepository()
+  const token = 'tok-beside-other-settings'
+  const { port } = await serveRepository(repository, token)
+  const url = `http://localhost:${port}`
+  const sandbox = await prepare(
+    {
+      git: {
+        app: { url: 'https://h.example/repo.git', depth: 'full' },
+        two: { url: `${url}/repo.git`, depth: 'full', credentials: { token } },
+      },
+      env: {
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: `url.file://${repository.place}/.insteadOf`,
+        GIT_CONFIG_VALUE_0: 'https://h.example/',
+      },
+    },
+    { isolation: 'none' },
+  )
+  expect(await say(sandbox, 'cat app/file.txt two/file.txt')).toBe('twotwo')
+})
+
+it('forgets secrets with the sandbox, so that a store never fills with them', async () => {
+  const scene = await openScene()
+  const repository = makeRepository()
+  const token = 'tok-forgotten-afterwards'
+  const { port } = await serveRepository(repository, token)
+  const sandbox = await scene.prepare(
+    { git: { app: { url: `http://localhost:${port}/repo.git`, depth: 'full', credentials: { token } } } },
+    { isolation: 'none' },
+  )
+  expect((await sandbox.exec(`echo ${token}`)).stdout).toContain(token)
+  const heard = async () => JSON.stringify((await scene.events()).at(-1)?.data)
+  const journal = await scene.store.journal(scene.id)
+  await journal.append([{ type: 'log.message', data: { level: 'info', message: token } }])
+  expect(await heard()).not.toContain(token)
+  await sandbox.close()
+  await journal.append([{ type: 'log.message', data: { level: 'info', message: token } }])
+  expect(await heard()).toContain(token)
+})

@@ -1,0 +1,12 @@
+import { openStore, sqliteStore } from '@vitrine/journal'
+import { createSandbox, local } from '../../src/index.ts'
+
+/** Prepares a sandbox and never comes to the end of it. */
+const { data, path, word, root } = JSON.parse(process.argv[2] ?? '{}')
+const asked = {
+  provider: local({ data, isolation: 'none', ...(root && { root }) }),
+  store: await openStore(sqliteStore({ path })),
+  id: 'dying',
+  workspace: { setup: ['touch half', `sleep ${word}`] },
+}
+await createSandbox(asked)

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { folder } from './prepared.ts'
+
+export interface Repository {
+  /** Holds the repository and what git needs to trust it: to be bound into a sandbox. */
+  readonly place: string
+  readonly path: string
+  readonly first: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A bare repository with two commits on `main`, a branch `other` and a tag `v1` on the first commit. */
+export function makeRepository(): Repository {
+  const place = folder()
+  chmodSync(place, 0o755)
+  const work = join(place, 'work')
+  const path = join(place, 'repo.git')
+  mkdirSync(work)
+  const config = join(place, 'gitconfig')
+  // Inside, the repository belongs to nobody that is known there.
+  writeFileSync(config, '[safe]\n\tdirectory = *\n[user]\n\tname = x\n\temail = x@example.org\n')
+  const env = { GIT_CONFIG_GLOBAL: config, GIT_CONFIG_NOSYSTEM: '1' }
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: work, env: { ...process.env, ...env }, encoding: 'utf8' }).trim()
+  git('init', '--quiet', '--initial-branch=main')
+  const commit = (content: string) => {
+    writeFileSync(join(work, 'file.txt'), content)
+    git('add', '.')
+    git('commit', '--quiet', '-m', content)
+    return git('rev-parse', 'HEAD')
+  }
+  const first = commit('one')
+  git('tag', 'v1')
+  git('branch', 'other')
+  commit('two')
+  git('clone', '--quiet', '--bare', work, path)
+  execFileSync('git', ['update-server-info'], { cwd: path, env: { ...process.env, ...env } })
+  return { place, path, first, env }
+}
+
+export interface GitServer {
+  readonly port: number
+  /** What came as the authorization of each request that had one. */
+  readonly authorizations: readonly string[]
+}
+
+/** Serves a bare repository as plain files to whoever has the password. `deny` says why it is still not enough. */
+export async function serveRepository(
+  { path }: Repository,
+  password: string,
+  deny?: (authorization: string) => string,
+): Promise<GitServer> {
+  const authorizations: string[] = []
+  const server = createServer((request, response) => {
+    const { authorization } = request.headers
+    if (authorization !== undefined) authorizations.push(authorization)
+    const given = Buffer.from(authorization?.replace(/^Basic /, '') ?? '', 'base64').toString()
+    if (authorization === undefined || !given.endsWith(`:${password}`)) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+      return
+    }
+    if (deny !== undefined) {
+      response.writeHead(403, { 'content-type': 'text/plain' }).end(deny(authorization))
+      return
+    }
+    try {
+      response.end(
+        readFileSync(join(path, new URL(request.url ?? '/', 'http://x').pathname.replace('/repo.git', ''))),
+      )
+    } catch {
+      response.writeHead(404).end()
+    }
+  })
+  return { port: await listen(server), authorizations }
+}
+
+/** A server that sends everybody elsewhere. */
+export async function redirectTo(place: string): Promise<{ readonly port: number; requests(): number }> {
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests += 1
+    response.writeHead(302, { location: `${place}${request.url}` }).end()
+  })
+  return { port: await listen(server), requests: () => requests }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
