@@ -9,6 +9,7 @@ import { operation } from './journal/operation.ts'
 import { replay } from './journal/replay.ts'
 import { throughput } from './journal/throughput.ts'
 import { trim } from './journal/trim.ts'
+import { largeFiles, manyFiles } from './persistence/archive.ts'
 import { exec } from './processes/exec.ts'
 import { hostKilled } from './processes/host-killed.ts'
 import { isolated } from './processes/isolated.ts'
@@ -17,8 +18,8 @@ import { timeLimit } from './processes/time-limit.ts'
 import { printTable, type Row } from './report.ts'
 import { echo } from './terminals/echo.ts'
 import { flood } from './terminals/flood.ts'
-import { latency as watchLatency } from './watching/latency.ts'
 import { idle } from './watching/idle.ts'
+import { latency as watchLatency } from './watching/latency.ts'
 import { storms } from './watching/storms.ts'
 
 /** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
@@ -29,7 +30,8 @@ const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   terminals: [echo, flood],
   isolation: [life, isolated, quickCommands],
   files: [small, large, many],
-  watch: [idle],
+  watch: [watchLatency, storms, idle],
+  persist: [manyFiles, largeFiles],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))

@@ -13,5 +13,6 @@ export type {
   SandboxWish,
   TestedSandbox,
 } from './sandbox/setting.ts'
+export { watcherConformance } from './sandbox/watching/conformance.ts'
 export { storeConformance } from './store/conformance.ts'
 export type { MakeStore, StoreUnderTest } from './store/scene.ts'

@@ -4,11 +4,7 @@
  */
 export async function inBlocks<Name extends string>(
   runs: Readonly<Record<Name, () => Promise<unknown>>>,
-  {
-    blocks,
-    calls,
-    rest,
-  }: { blocks: number; calls: number; rest: () => Promise<unknown> },
+  { blocks, calls, rest }: { blocks: number; calls: number; rest: () => Promise<unknown> },
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(runs) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>

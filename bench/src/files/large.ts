@@ -26,7 +26,7 @@ export async function large(): Promise<Row[]> {
     )
     const read = await alternate(
       {
-        raw: () => pipeline(createReadStream(file, { highWaterMark: chunkBytes }), count),
+        raw: () => readAll(createReadStream(file, { highWaterMark: chunkBytes })),
         ours: async () => drain(await sandbox.files.read('ours.bin')),
       },
       order,
@@ -43,7 +43,7 @@ function* chunks(): Generator<Uint8Array> {
   for (let left = bytes; left > 0; left -= chunkBytes) yield chunk.subarray(0, Math.min(left, chunkBytes))
 }
 
-async function count(stream: Readable): Promise<void> {
+async function readAll(stream: Readable): Promise<void> {
   for await (const _ of stream);
 }
 

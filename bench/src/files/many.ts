@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openPeer, missingRow, peerNames } from '../peers/peers.ts'
+import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import { alternate } from '../processes/alternate.ts'
 import { withSandbox } from '../processes/sandbox.ts'
 import { median, type Row } from '../report.ts'
@@ -41,7 +41,10 @@ export async function many(): Promise<Row[]> {
     rows.push(
       row(
         `search of a text in ${files.toLocaleString('en')} files of 1 KiB, 100 hits`,
-        await alternate({ other: grep, ours: () => sandbox.files.search('many', { content: 'needle' }) }, order),
+        await alternate(
+          { other: grep, ours: () => sandbox.files.search('many', { content: 'needle' }) },
+          order,
+        ),
         'grep -rnF as a process',
       ),
       row(
@@ -72,7 +75,11 @@ async function listed(folder: string): Promise<unknown> {
   return Promise.all(names.map((name) => lstat(join(folder, name))))
 }
 
-function row(what: string, took: { readonly other: number[]; readonly ours: number[] }, against: string): Row {
+function row(
+  what: string,
+  took: { readonly other: number[]; readonly ours: number[] },
+  against: string,
+): Row {
   const [mine, other] = [median(took.ours), median(took.other)]
   return {
     what,

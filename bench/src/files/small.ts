@@ -74,7 +74,10 @@ async function besideNode(
 async function besidePeer(sandbox: LocalSandbox, peer: Peer): Promise<Row[]> {
   const order = { blocks: peerBlocks, calls: peerCalls, rest: () => sleep(restMs) }
   let count = 0
-  const next = () => `${peer.name.replaceAll(/\W/g, '-')}-${(count += 1)}.txt`
+  const next = () => {
+    count += 1
+    return `${peer.name.replaceAll(/\W/g, '-')}-${count}.txt`
+  }
   const created = await inBlocks(
     { peer: () => peer.createFile(next(), text), ours: () => sandbox.files.write(next(), text) },
     order,

@@ -21,7 +21,10 @@ export interface PeerWatcher {
 interface Parcel {
   subscribe(
     root: string,
-    tell: (error: Error | null, events: readonly { type: 'create' | 'update' | 'delete'; path: string }[]) => void,
+    tell: (
+      error: Error | null,
+      events: readonly { type: 'create' | 'update' | 'delete'; path: string }[],
+    ) => void,
   ): Promise<{ unsubscribe(): Promise<void> }>
 }
 

@@ -46,7 +46,12 @@ export function count(
     const [is, says] = [after.get(path), folded.get(path)]
     if (is === undefined ? says !== undefined : says !== is && says !== 'some file') differs += 1
   }
-  return { events: heard.length, missed, differs, phantom: [...told].filter((path) => !isTouched(path)).length }
+  return {
+    events: heard.length,
+    missed,
+    differs,
+    phantom: [...told].filter((path) => !isTouched(path)).length,
+  }
 }
 
 /** Events alone, applied one after the other. A folder that goes takes along what is below it. */

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
-import { inScratch } from '../scratch.ts'
 import { median, percentile, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
 import { pathsOf, plant } from './trees.ts'
 import { ours, theirs, type Watching } from './watchers.ts'
 import { byAProcess, byTheHost } from './writer.ts'
@@ -20,7 +20,10 @@ const peerWrites: Readonly<Record<PeerWatcherName, number>> = { parcel: 20, chok
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar', 'tanstack']
 const writers = ['by the host', 'by a process'] as const
 
-type Figures = Record<(typeof writers)[number], number[]>
+type Who = PeerWatcherName | 'ours'
+type Writing = (typeof writers)[number]
+type Figures = Record<Writing | 'starts', number[]>
+const all: readonly Who[] = ['ours', ...peers]
 
 /** From just before a write to its event in a reader's hands. */
 export async function latency(): Promise<Row[]> {
@@ -35,30 +38,29 @@ async function onTree({ title, files, folders }: (typeof trees)[number]): Promis
     const paths = pathsOf(files, folders)
     mkdirSync(root)
     plant(root, paths)
-    const figures: Partial<Record<PeerWatcherName | 'ours', Figures>> = {}
-    const starts: Partial<Record<PeerWatcherName | 'ours', number[]>> = {}
+    const figures = new Map<Who, Figures>(
+      all.map((who) => [who, { starts: [], 'by the host': [], 'by a process': [] }]),
+    )
     // One after the other: two watchers of one tree would be in each other's way.
     for (let turn = 0; turn < turns; turn += 1) {
-      for (const who of ['ours', ...peers] as const) {
+      for (const [who, mine] of figures) {
         const began = performance.now()
         const watching =
           who === 'ours'
             ? await ours(root, join(folder, `ours-${turn}`))
             : await theirs(peerWatchers[who], root)
-        ;(starts[who] ??= []).push(performance.now() - began)
+        mine.starts.push(performance.now() - began)
         const pauseMs = who === 'ours' ? ourPauseMs : peerWatchers[who].pauseMs
         const writes = who === 'ours' ? ourWrites : peerWrites[who]
-        const mine = (figures[who] ??= { 'by the host': [], 'by a process': [] })
         for (const writer of writers)
           mine[writer].push(...(await measured(watching, writer, root, some(paths, writes), pauseMs)))
         await watching.stop()
       }
     }
+    const mine = figures.get('ours')!
     return writers.flatMap((writer) => [
-      ourRow(`written ${writer}, seen by files.watch(): ${title}`, figures.ours![writer], starts.ours!),
-      ...peers.map((who) =>
-        peerRow(who, `the same, ${writer}`, figures.ours![writer], figures[who]![writer], starts[who]!),
-      ),
+      ourRow(`written ${writer}, seen by files.watch(): ${title}`, mine[writer], mine.starts),
+      ...peers.map((who) => peerRow(who, writer, mine[writer], figures.get(who)!)),
     ])
   })
 }
@@ -66,7 +68,7 @@ async function onTree({ title, files, folders }: (typeof trees)[number]): Promis
 /** Milliseconds from each write to its event; of what was not told, infinitely many. */
 async function measured(
   watching: Watching,
-  writer: (typeof writers)[number],
+  writer: Writing,
   root: string,
   paths: readonly string[],
   pauseMs: number,
@@ -104,17 +106,12 @@ function ourRow(what: string, took: readonly number[], starts: readonly number[]
   }
 }
 
-function peerRow(
-  who: PeerWatcherName,
-  what: string,
-  mine: readonly number[],
-  took: readonly number[],
-  starts: readonly number[],
-): Row {
+function peerRow(who: PeerWatcherName, writer: Writing, mine: readonly number[], figures: Figures): Row {
   const { name, without } = peerWatchers[who]
+  const { [writer]: took, starts } = figures
   const [p50, p99] = [median(took), percentile(took, 0.99)]
   return {
-    what,
+    what: `the same, ${writer}`,
     measured: `${(median(mine) / p50).toFixed(3)} × of p50`,
     against: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${untold(took)} untold of ${took.length}, began in ${median(starts).toFixed(0)} ms: ${name} (${without})`,
     bar: '',

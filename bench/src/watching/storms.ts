@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
-import { inScratch } from '../scratch.ts'
 import type { Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
 import { now } from './clock.ts'
 import { type Counts, count, scan } from './fold.ts'
 import { pathsOf, plant } from './trees.ts'
@@ -37,13 +37,21 @@ const kinds: readonly Storm[] = [
   {
     what: 'a folder of 200 renamed',
     touches: ['before', 'after'],
-    prepare: (root) => plant(root, pathsOf(200, 20).map((path) => join('before', path))),
+    prepare: (root) =>
+      plant(
+        root,
+        pathsOf(200, 20).map((path) => join('before', path)),
+      ),
     run: (root) => renameSync(join(root, 'before'), join(root, 'after')),
   },
   {
     what: 'a folder of 200 deleted',
     touches: ['doomed'],
-    prepare: (root) => plant(root, pathsOf(200, 20).map((path) => join('doomed', path))),
+    prepare: (root) =>
+      plant(
+        root,
+        pathsOf(200, 20).map((path) => join('doomed', path)),
+      ),
     run: (root) => rmSync(join(root, 'doomed'), { recursive: true }),
   },
   {

@@ -5,6 +5,9 @@ import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
 import { type LocalOptions, settingsOf } from './engine/settings.ts'
 import type { CommandPolicy } from './policy/command-policy.ts'
+import type { WorkspaceManifest } from './workspace/manifest.ts'
+import { Preparation } from './workspace/preparation.ts'
+import { type Plan, readManifest } from './workspace/read-manifest.ts'
 
 /** Sandboxes on this machine. */
 export interface LocalProvider {
@@ -30,6 +33,10 @@ export interface CreateSandboxOptions {
   readonly policy?: CommandPolicy
   /** Asked when the policy says `ask`. */
   readonly onAsk?: AskAboutCommand
+  /** What a fresh sandbox is prepared with. One that goes on gets its variables and accounts again, nothing else. */
+  readonly workspace?: WorkspaceManifest
+  /** Calls the preparation off: what was prepared is taken back. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -40,14 +47,18 @@ export interface CreateSandboxOptions {
  * const { stdout } = await sandbox.exec('echo hello')
  */
 export async function createSandbox(options: CreateSandboxOptions = {}): Promise<LocalSandbox> {
-  const { provider = local(), id = newId('sandbox') } = options
-  const settings = settingsOf(id, provider.options)
+  const { provider = local(), id = newId('sandbox'), signal } = options
+  const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
+  const settings = settingsOf(id, withEnvironment(provider.options, plan))
   const store = options.store ?? (await openStore(memoryStore()))
+  let preparation: Preparation | undefined
   const closeStore = async () => {
+    preparation?.close()
     if (options.store === undefined) await store.close()
   }
   try {
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
+    preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
     const { isolation, network, rootfs, reach, folders } = settings
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach }
     // One that goes on was created before.
@@ -55,15 +66,20 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, closeStore)
+    core.endStartWith(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.lifecycle.start()
     } catch (error) {
       await core.abandon().catch(() => undefined)
-      throw error
+      throw preparation === undefined ? error : await preparation.takeBack(error)
     }
     return sandbox
   } catch (error) {
     await closeStore()
     throw error
   }
+}
+
+function withEnvironment(options: LocalOptions, plan: Plan | undefined): LocalOptions {
+  return plan === undefined ? options : { ...options, env: { ...options.env, ...plan.env } }
 }

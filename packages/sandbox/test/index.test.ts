@@ -41,8 +41,10 @@ it('exports these types and no others', async () => {
     'PtyWrite',
     'Rule',
     'SandboxLimits',
+    'SetupStep',
     'Verdict',
     'WatchOptions',
+    'WorkspaceManifest',
   ])
 })
 

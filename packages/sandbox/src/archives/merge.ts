@@ -2,6 +2,7 @@ import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { Pace } from '../files/pace.ts'
 import { move } from './move.ts'
+import { orderedNames } from './ordered-names.ts'
 import { refusal } from './refusal.ts'
 import { Trail } from './trail.ts'
 
@@ -51,11 +52,12 @@ async function compare(
   meet: (meeting: Meeting) => void,
 ): Promise<void> {
   const trails = { from: new Trail(staged), into: new Trail(target) }
-  const levels = [{ prefix: '', names: staged.names() }]
+  const levels = [{ prefix: '', names: orderedNames(staged) }]
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
       if (pace.due) await pace.rest()
-      const name = level.names.pop()
+      const { done, value: name } = level.names.next()
+      if (!done && name === undefined) continue
       if (name === undefined) {
         levels.pop()
         trails.from.pop()
@@ -64,7 +66,7 @@ async function compare(
       }
       const path = level.prefix + name
       const deeper = step(trails, name, path, meet)
-      if (deeper !== undefined) levels.push({ prefix: `${path}/`, names: deeper.names() })
+      if (deeper !== undefined) levels.push({ prefix: `${path}/`, names: orderedNames(deeper) })
     }
   } finally {
     trails.from.close()

@@ -1,4 +1,4 @@
-import { opendirSync } from 'node:fs'
+import { fstatSync, opendirSync } from 'node:fs'
 import { fromBytes, toBytes } from '../files/exact-text.ts'
 import type { Handle } from '../files/handle.ts'
 
@@ -11,7 +11,7 @@ const runLength = 2_048
  * which are then merged: `undefined` is a moment to rest in.
  */
 export function* orderedNames(directory: Handle): Generator<string | undefined> {
-  if (directory.stats.size <= smallBytes) {
+  if (fstatSync(directory.fd).size <= smallBytes) {
     yield* sorted(directory.names())
     return
   }

@@ -39,7 +39,7 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
   const firstNames = new FirstNames()
   const tree = walkTree(directory, { only, skip })
   try {
-    if (only === undefined) out.header(memberOf('./', 'directory', directory.stats))
+    if (only === undefined) out.header(memberOf('./', 'directory', fstatSync(directory.fd)))
     let packed = 0
     for (const found of tree) {
       if (pace.due) await pace.rest()

@@ -16,6 +16,8 @@ export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined)
   if (archive instanceof Uint8Array) return pullBytes(archive)
   if ('next' in archive && 'cancel' in archive) return archive
   if ('getReader' in archive) {
+    if (archive.locked)
+      throw new VitrineError('argument_invalid', 'archive: expected a stream that nobody else reads.')
     const reader = archive.getReader()
     return pullForeign(
       async () => (await reader.read()).value,

@@ -4,6 +4,7 @@ import type { Handle } from '../files/handle.ts'
 import { Pace } from '../files/pace.ts'
 import { type Attributes, settleDirectory } from './attributes.ts'
 import { type Entry, move } from './move.ts'
+import { orderedNames } from './ordered-names.ts'
 
 export interface SwapOptions {
   /** Names of the root that stay as they are. A staged thing of such a name is not taken. */
@@ -26,13 +27,12 @@ export async function swap(
   const done: { readonly from: Entry; readonly to: Entry }[] = []
   const pace = new Pace()
   const moveAll = async (from: Handle, to: Handle) => {
-    const names = about('.', () => from.names())
-    for (const name of names) {
-      if (keep(name)) continue
+    for (const name of orderedNames(from)) {
+      if (pace.due) await pace.rest()
+      if (name === undefined || keep(name)) continue
       const step = { from: { parent: from, name }, to: { parent: to, name } }
       move(step.from, step.to, name)
       done.push(step)
-      if (pace.due) await pace.rest()
     }
   }
   try {
@@ -42,8 +42,8 @@ export async function swap(
   } catch (error) {
     undo(done, error)
     const { mode, mtimeMs } = before.stats
-    settleDirectory(root, { mode: mode & 0o7777, mtime: mtimeMs / 1_000 }, undefined)
-    throw error
+    about('.', () => settleDirectory(root, { mode: mode & 0o7777, mtime: mtimeMs / 1_000 }, undefined))
+    throw fileError(error, '.')
   } finally {
     before.close()
   }

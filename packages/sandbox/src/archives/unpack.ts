@@ -5,7 +5,7 @@ import type { Owner } from './attributes.ts'
 import { expand } from './compression.ts'
 import { type ArchiveLimits, Tally } from './limits.ts'
 import { type ArchiveInput, type Pull, pullFrom } from './pull.ts'
-import type { TarScheme } from './scheme.ts'
+import { checkScheme, type TarScheme } from './scheme.ts'
 import { spool } from './spool.ts'
 import { TarReader } from './tar/reader.ts'
 import { type UnpackedTree, Unpacking } from './unpacking.ts'
@@ -38,6 +38,7 @@ export async function unpack(
   options: UnpackOptions,
 ): Promise<UnpackedTree> {
   const { scheme, signal, owner, special, links, below = '', rootPath } = options
+  if (scheme !== 'sniff') checkScheme(scheme, ['tar', 'tar.gz', 'tar.zst', 'zip'])
   const tally = new Tally(options.limits)
   const pull = pullFrom(archive, signal)
   let job: Unpacking | undefined

@@ -43,6 +43,7 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  #lastOfStart: (() => Promise<void>) | undefined
   /** What belongs to nobody's call is written with it. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
@@ -80,6 +81,11 @@ export class EngineCore {
     return this.#running.files
   }
 
+  /** The last part of every start: where it fails, the start does. */
+  endStartWith(prepare: () => Promise<void>): void {
+    this.#lastOfStart = prepare
+  }
+
   start(journal: Journal): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#state === 'destroyed') this.ready()
@@ -87,13 +93,15 @@ export class EngineCore {
       try {
         await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
         this.#running = await this.#raise(journal)
+        this.#state = 'running'
+        this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
+        await this.#lastOfStart?.()
       } catch (error) {
+        await this.#leave().catch(() => undefined)
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
       }
-      this.#state = 'running'
-      this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
       const { capabilities } = this
       try {
         await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])

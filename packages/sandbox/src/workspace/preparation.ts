@@ -69,8 +69,7 @@ export class Preparation {
 
   /** A system that was not kept has lost its accounts. */
   async #again(ground: Omit<Ground, 'journal'>): Promise<void> {
-    const { users, groups } = this.#plan
-    const only = { ...this.#plan, users, groups, directories: [], files: [], local: [], git: [], setup: [] }
+    const only = { ...this.#plan, directories: [], files: [], local: [], git: [], setup: [] }
     try {
       await this.#apply(only, ground, ground.core.store.lost, { fresh: false })
     } catch (error) {

@@ -64,7 +64,7 @@ line'
   touch -h -d '2002-02-03 04:05:06.654321' python
   touch -d '1969-12-31 23:59:58.25' old
   touch -d '2100-01-01 00:00:00.999999' future
-  chmod 000 empty
+  chmod 400 empty
   chmod 751 a/b
   chmod 1777 sticky
   printf x > forbidding/x

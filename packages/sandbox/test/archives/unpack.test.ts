@@ -386,6 +386,19 @@ describe('unpacking is called off', () => {
     await expect(unpacked(compressed())).rejects.toThrow('the wire broke')
   })
 
+  it('when the stream is already read by somebody', async () => {
+    const stream = streamOf(tarOf({ name: 'a' }), 100)
+    stream.getReader()
+    await expect(unpacked(stream)).rejects.toMatchObject({ code: 'argument_invalid' })
+  })
+
+  it('when its scheme is none', async () => {
+    const scheme = 'rar' as 'tar'
+    await expect(unpacked(tarOf({ name: 'a' }), { scheme })).rejects.toMatchObject({
+      code: 'invalid_compression_scheme',
+    })
+  })
+
   it('when the stream holds no bytes', async () => {
     const texts = (async function* () {
       yield 'text'

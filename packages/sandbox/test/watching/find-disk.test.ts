@@ -104,7 +104,10 @@ async function polled(run: Run, prepare: (root: string) => void = () => undefine
       const fold = new Fold(start)
       for (const event of await events()) fold.add(event)
       fold.end()
-      return [...fold.faults, ...differences(fold.tree, rescan(root, new Set(['.git', 'node_modules', '[x]y'])))]
+      return [
+        ...fold.faults,
+        ...differences(fold.tree, rescan(root, new Set(['.git', 'node_modules', '[x]y']))),
+      ]
     },
   }
 }
@@ -196,7 +199,8 @@ describe('a directory that may not be read', () => {
   it('is named, and everything else is followed', async ({ skip }) => {
     // Only whoever is not root can be kept out of a directory.
     if (process.geteuid?.() !== 0) return skip()
-    const asNobody: Run = (argv, root) => gnu(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...argv], root)
+    const asNobody: Run = (argv, root) =>
+      gnu(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...argv], root)
     try {
       execFileSync('setpriv', ['--version'])
     } catch {

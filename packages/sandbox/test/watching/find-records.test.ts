@@ -63,7 +63,10 @@ describe('a listing of find', () => {
 
   it('with line breaks for separators is not taken in by names that hold them', () => {
     const name = 'a\nwor d 81a4 644 99 1 1 1 1 0 0 b\n'
-    const found = read(plain, Buffer.from(`\nword 81a4 644 12 3 17 18 1 0 0 ./${name}\nword 41ed 755 13 0 1 1 2 0 0 ./d\nword end`))
+    const found = read(
+      plain,
+      Buffer.from(`\nword 81a4 644 12 3 17 18 1 0 0 ./${name}\nword 41ed 755 13 0 1 1 2 0 0 ./d\nword end`),
+    )
     expect([...(found?.keys() ?? [])]).toEqual([name, 'd'])
     expect(found?.get('d')).toMatchObject({ seen: { kind: 'directory', mode: 0o755 }, children: new Map() })
   })

@@ -135,7 +135,11 @@ export function rescan(root: string, ignored: ReadonlySet<string> = new Set()): 
         visit(path)
       } else if (stats.isSymbolicLink()) found.set(path, { kind: 'symlink', size: stats.size })
       else if (stats.isFile())
-        found.set(path, { kind: 'file', size: stats.size, content: `sha256:${hash('sha256', readFileSync(full))}` })
+        found.set(path, {
+          kind: 'file',
+          size: stats.size,
+          content: `sha256:${hash('sha256', readFileSync(full))}`,
+        })
       else found.set(path, { kind: 'other', size: stats.size })
     }
   }
@@ -149,7 +153,8 @@ export function differences(told: ReadonlyMap<string, Known>, disk: ReadonlyMap<
   for (const [path, { kind, size, content }] of disk) {
     const known = told.get(path)
     if (known === undefined) found.push(`${path}: not told of`)
-    else if (known.kind !== kind || known.size !== size) found.push(`${path}: told ${shown(known)}, is ${kind} ${size}`)
+    else if (known.kind !== kind || known.size !== size)
+      found.push(`${path}: told ${shown(known)}, is ${kind} ${size}`)
     else if ((known.content ?? known.assumed ?? content) !== content) found.push(`${path}: another content`)
   }
   for (const path of told.keys()) if (!disk.has(path)) found.push(`${path}: is not there`)

@@ -65,7 +65,10 @@ describe.each(modes)('a watcher, $mode', (options) => {
     rmSync(join(scene.root, 'f'), { recursive: true })
     await scene.watcher.flush()
     const told = await toldBy(scene)
-    expect(told.slice(0, 2).toSorted()).toEqual(['moved d/e/file-0 → f/e/file-0', 'moved d/e/file-1 → f/e/file-1'])
+    expect(told.slice(0, 2).toSorted()).toEqual([
+      'moved d/e/file-0 → f/e/file-0',
+      'moved d/e/file-1 → f/e/file-1',
+    ])
     expect(told.slice(2, 4)).toEqual(['moved d/e → f/e', 'moved d → f'])
     expect(told.slice(4, 6).toSorted()).toEqual(['deleted f/e/file-0', 'deleted f/e/file-1'])
     expect(told.slice(6)).toEqual(['deleted f/e', 'deleted f'])
@@ -142,7 +145,10 @@ describe.each(modes)('a watcher, $mode', (options) => {
   })
 
   it('sees a change of the same length whose time was put back', async () => {
-    const scene = await openScene({ ...options, prepare: (root) => writeFileSync(join(root, 'file'), 'aaaa') })
+    const scene = await openScene({
+      ...options,
+      prepare: (root) => writeFileSync(join(root, 'file'), 'aaaa'),
+    })
     const file = join(scene.root, 'file')
     const { atime, mtime } = statSync(file)
     for (const text of ['bbbb', 'cccc']) {
@@ -174,7 +180,10 @@ describe.each(modes)('a watcher, $mode', (options) => {
   })
 
   it('sees that one more name, or one less, changes nothing', async () => {
-    const scene = await openScene({ ...options, prepare: (root) => writeFileSync(join(root, 'first'), 'text') })
+    const scene = await openScene({
+      ...options,
+      prepare: (root) => writeFileSync(join(root, 'first'), 'text'),
+    })
     linkSync(join(scene.root, 'first'), join(scene.root, 'second'))
     await scene.watcher.flush()
     rmSync(join(scene.root, 'first'))

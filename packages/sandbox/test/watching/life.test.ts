@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { countChange } from '../../src/watching/drains.ts'
 import { differences, Fold, rescan } from './fold.ts'
 import { openScene, type SceneOptions, toldBy } from './scene.ts'
@@ -56,11 +56,10 @@ describe.each(modes)('a watcher that ends, $mode', (options) => {
 
   it('tells nothing after that', async () => {
     const scene = await openScene({ ...options, prepare: (root) => fill(root, 300) })
-    const churning = spawn(
-      'sh',
-      ['-c', 'for i in $(seq 300); do echo x > new-$i; rm -f d1/file-$i; done'],
-      { cwd: scene.root, stdio: 'ignore' },
-    )
+    const churning = spawn('sh', ['-c', 'for i in $(seq 300); do echo x > new-$i; rm -f d1/file-$i; done'], {
+      cwd: scene.root,
+      stdio: 'ignore',
+    })
     const ended = once(churning, 'exit')
     await scene.watcher.close()
     const told = await toldBy(scene)
@@ -111,6 +110,24 @@ describe('a flush', () => {
   })
 })
 
+describe.each(modes)('files that are written to without a pause, $mode', (options) => {
+  it('are told of meanwhile, and nobody has to ask', async () => {
+    const scene = await openScene(options)
+    const write = `const fs = require('node:fs')
+      const files = Array.from({ length: 50 }, (_, index) => fs.openSync('log-' + index, 'a'))
+      for (;;) for (const fd of files) fs.writeSync(fd, 'x')`
+    const child = spawn(process.execPath, ['-e', write], { cwd: scene.root, stdio: 'inherit' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let told: string[] = []
+    for (const until = performance.now() + 15_000; told.length < 60 && performance.now() < until; ) {
+      await sleep(20)
+      told = await toldBy(scene)
+    }
+    expect(told.filter((line) => line.startsWith('created'))).toHaveLength(50)
+    expect(told.length).toBeGreaterThan(50)
+  })
+})
+
 describe('a change that is made while another is told', () => {
   it('is told after it', async () => {
     const scene = await openScene({ mode: 'native' })
@@ -133,7 +150,8 @@ describe('a change that is made while another is told', () => {
 
 function fill(root: string, count: number): void {
   for (let index = 0; index < 10; index += 1) mkdirSync(join(root, `d${index}`))
-  for (let index = 0; index < count; index += 1) writeFileSync(join(root, `d${index % 10}`, `file-${index}`), '')
+  for (let index = 0; index < count; index += 1)
+    writeFileSync(join(root, `d${index % 10}`, `file-${index}`), '')
 }
 
 /** A directory of which the kernel's word was lost. */

@@ -96,7 +96,7 @@ export async function carryOut(root: string, one: Operation, flush: () => Promis
 
 function pathOf(root: string, where: Pick | Place): string {
   const all = ['', ...pathsOf(root, '')]
-  if ('one' in where) return all[(where.one % all.length) || 1] ?? 'nothing'
+  if ('one' in where) return all[where.one % all.length || 1] ?? 'nothing'
   const directories = all.filter((path) => lstatSync(bytes(root, path)).isDirectory())
   const directory = directories[where.in % directories.length]!
   return directory === '' ? where.name : `${directory}/${where.name}`

@@ -8,21 +8,27 @@ import { newScene, type SceneOptions, shown } from './scene.ts'
 
 const runs = Number(process.env.WATCH_RUNS ?? 150)
 
-describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 3 }])('in mode $mode', (options) => {
-  it('events amount to what is on disk, make sense one after the other, and are never of what nobody touched', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 30 }), (operations) => check(options, operations)),
-      { numRuns: runs, endOnFailure: process.env.WATCH_SHRINK === undefined },
-    )
-  }, 120_000)
-})
+describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 3 }])(
+  'in mode $mode',
+  (options) => {
+    it('events amount to what is on disk, make sense one after the other, and are never of what nobody touched', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 30 }), (operations) =>
+          check(options, operations),
+        ),
+        { numRuns: runs, endOnFailure: process.env.WATCH_SHRINK === undefined },
+      )
+    }, 120_000)
+  },
+)
 
 async function check(options: SceneOptions, operations: readonly Operation[]): Promise<void> {
   const scene = await newScene({ ...options, prepare })
   try {
     const start = rescan(scene.root)
     const touched: string[] = []
-    for (const one of operations) touched.push(...(await carryOut(scene.root, one, () => scene.watcher.flush())))
+    for (const one of operations)
+      touched.push(...(await carryOut(scene.root, one, () => scene.watcher.flush())))
     await scene.watcher.flush()
     const disk = rescan(scene.root)
     const events = (await scene.events()).filter(({ type }) => type.startsWith('file.'))
@@ -51,5 +57,6 @@ function isNear(path: string, touched: readonly string[]): boolean {
 
 function prepare(root: string): void {
   for (const directory of ['a/b', 'c', 'still/here']) mkdirSync(join(root, directory), { recursive: true })
-  for (const file of ['a/a', 'a/b/c', 'b', 'c/a', 'still/one', 'still/here/two']) writeFileSync(join(root, file), file)
+  for (const file of ['a/a', 'a/b/c', 'b', 'c/a', 'still/one', 'still/here/two'])
+    writeFileSync(join(root, file), file)
 }

@@ -37,27 +37,36 @@ const churn = `
 `
 
 describe.each(modes)('a watcher, $mode', (options) => {
-  it.each([1, 2, 3])('agrees with the disk after another process changed everything at once (%i)', async (seed) => {
-    const scene = await openScene(options)
-    const child = spawn(process.execPath, ['-e', churn, String(seed)], { cwd: scene.root, stdio: 'inherit' })
-    const ended = once(child, 'exit')
-    let over = false
-    ended.then(() => {
-      over = true
-    })
-    while (!over) {
-      await scene.watcher.flush()
-      await sleep(5)
-    }
-    expect(await faultsOf(scene, new Map())).toEqual([])
-    expect((await scene.events()).filter(({ type }) => type === 'watch.degraded')).toEqual([])
-  })
+  it.each([1, 2, 3])(
+    'agrees with the disk after another process changed everything at once (%i)',
+    async (seed) => {
+      const scene = await openScene(options)
+      const child = spawn(process.execPath, ['-e', churn, String(seed)], {
+        cwd: scene.root,
+        stdio: 'inherit',
+      })
+      const ended = once(child, 'exit')
+      let over = false
+      ended.then(() => {
+        over = true
+      })
+      while (!over) {
+        await scene.watcher.flush()
+        await sleep(5)
+      }
+      expect(await faultsOf(scene, new Map())).toEqual([])
+      expect((await scene.events()).filter(({ type }) => type === 'watch.degraded')).toEqual([])
+    },
+  )
 
   it('sees 5,000 files in new directories', async () => {
     const scene = await openScene(options)
     execFileSync(
       'sh',
-      ['-c', 'for i in $(seq 50); do mkdir -p a/$i/b/c; for j in $(seq 100); do echo $j > a/$i/b/c/$j; done; done'],
+      [
+        '-c',
+        'for i in $(seq 50); do mkdir -p a/$i/b/c; for j in $(seq 100); do echo $j > a/$i/b/c/$j; done; done',
+      ],
       { cwd: scene.root },
     )
     expect(await faultsOf(scene, new Map())).toEqual([])
@@ -144,7 +153,10 @@ describe('the kernel’s queue', () => {
     const create = (from: number) =>
       execFileSync(
         process.execPath,
-        ['-e', `for (let i = ${from}; i < ${from} + 9000; i += 1) require('fs').writeFileSync('file-' + i, '')`],
+        [
+          '-e',
+          `for (let i = ${from}; i < ${from} + 9000; i += 1) require('fs').writeFileSync('file-' + i, '')`,
+        ],
         { cwd: scene.root },
       )
     for (const from of [0, 9_000, 18_000]) {

@@ -70,7 +70,10 @@ export async function openTreeScene(options: {
   return { root, tree, watcher, uncovered, events, told: async () => (await events()).map(shown) }
 }
 
-function wrapped(disk: Disk, around: ((path: string, real: OpenDirectory) => OpenDirectory) | undefined): Disk {
+function wrapped(
+  disk: Disk,
+  around: ((path: string, real: OpenDirectory) => OpenDirectory) | undefined,
+): Disk {
   if (around === undefined) return disk
   const wrap = (path: string, real: OpenDirectory): OpenDirectory =>
     around(path, {

@@ -1,5 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { chmodSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { OpenDirectory } from '../../src/watching/disk.ts'
@@ -132,7 +131,9 @@ describe('a directory that may not be read', () => {
     mkdirSync(join(scene.root, 'new/open'))
     writeFileSync(join(scene.root, 'new/open/file'), 'x')
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual(expect.arrayContaining(['created new/closed', 'created new/open/file']))
+    expect(await scene.told()).toEqual(
+      expect.arrayContaining(['created new/closed', 'created new/open/file']),
+    )
     expect(scene.uncovered).toContain('new/closed: It may not be read.')
   })
 })

@@ -20,6 +20,7 @@ import { sandboxMarker } from '../survivors.ts'
 import { findUser, parseUsers, type User } from '../users.ts'
 import { sandboxUser } from './accounts.ts'
 import { type Built, buildMachine } from './build.ts'
+import { usersOfSystem } from './own-users.ts'
 import { type BuildOptions, homeInside, type Tools } from './plan.ts'
 import { Portal } from './portal.ts'
 import { hostFile } from './system.ts'
@@ -83,6 +84,7 @@ class BubblewrapMachine implements Machine {
   readonly #namespaces: readonly string[]
   readonly #portalOrders: readonly string[]
   readonly #users: readonly User[]
+  readonly #state: string
   readonly #filters: { readonly user: string; readonly root: string }
   readonly #pidNamespace: string
   #portal: Portal | undefined
@@ -129,6 +131,7 @@ class BubblewrapMachine implements Machine {
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
+    this.#state = state
     this.#filters = writeFilters(state, options.managed)
     const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
     this.#fds = opened.map(({ fd }) => fd)
@@ -198,12 +201,19 @@ class BubblewrapMachine implements Machine {
   }
 
   #userNamed(name: string): User {
-    const user = findUser(this.#users, name)
+    const user = findUser(name === sandboxUser.name ? this.#users : this.#knownUsers(), name)
     if (user.uid === sandboxUser.uid || this.#built.changeable) return user
     throw new VitrineError(
       'user_unknown',
       `This sandbox has one user, "${sandboxUser.name}". Others, root included, need a host that is root and \`rootfs: 'writable'\`.`,
     )
+  }
+
+  /** Its user and its root are who they were; everybody else is who its own system says, also since it started. */
+  #knownUsers(): readonly User[] {
+    if (!this.#built.changeable) return this.#users
+    const fixed = this.#users.filter(({ uid }) => uid === sandboxUser.uid || uid === 0)
+    return [...fixed, ...usersOfSystem(this.#state)]
   }
 
   onDisk(path: string): string | undefined {

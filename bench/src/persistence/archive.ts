@@ -1,0 +1,203 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { mebibytes, median, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import type { ArchiveFigures, ArchiveRequest } from './archive-host.ts'
+import { compare, isAlike, type Likeness } from './compare.ts'
+import { type ArchiveHostOptions, startHost } from './host.ts'
+import { large, many, type Source } from './source.ts'
+
+const bar = { ratio: 1.5, rssBytes: 64 * 1024 * 1024 }
+const peerRounds = 2
+const run = promisify(execFile)
+
+/** A workspace into a file and out of it, beside tar. */
+export async function manyFiles(): Promise<Row[]> {
+  return rowsOf(many)
+}
+
+export async function largeFiles(): Promise<Row[]> {
+  return rowsOf(large)
+}
+
+interface Places {
+  readonly folder: string
+  readonly source: string
+  readonly target: string
+  readonly archive: string
+}
+
+function rowsOf(source: Source): Promise<Row[]> {
+  return inScratch(async (folder) => {
+    const places = {
+      folder,
+      source: join(folder, 'source', 'workspace'),
+      target: join(folder, 'target', 'workspace'),
+      archive: join(folder, 'ours.tar'),
+    }
+    mkdirSync(places.source, { recursive: true })
+    mkdirSync(places.target, { recursive: true })
+    source.plant(places.source)
+    const rows = [await persisting(source, places), ...(await hydrating(source, places))]
+    for (const request of ['persist', 'hydrate'] as const) rows.push(await memory(source, places, request))
+    if (source === many) rows.push(...(await besideOpenai(source, places)))
+    return rows
+  })
+}
+
+async function persisting({ what, rounds }: Source, { folder, source, archive }: Places): Promise<Row> {
+  const theirs = join(folder, 'theirs.tar')
+  const took = await withHost(
+    { who: 'ours', root: source, archive, folder: join(folder, 'persisting') },
+    (ask) =>
+      inTurns(rounds, {
+        tar: () => timed(() => run('tar', ['cf', theirs, '-C', source, '.'])),
+        ours: async () => (await ask('persist')).ms,
+        after: (who) => rmSync(who === 'tar' ? theirs : archive),
+      }),
+  )
+  return ratioRow(`persist() of ${what} to a file`, took, 'tar cf')
+}
+
+async function hydrating(
+  { what, rounds }: Source,
+  { folder, source, target, archive }: Places,
+): Promise<Row[]> {
+  await withHost({ who: 'ours', root: source, archive, folder: join(folder, 'packing') }, (ask) =>
+    ask('persist'),
+  )
+  const theirs = join(folder, 'theirs')
+  const likeness: { ours?: Likeness; tar?: Likeness } = {}
+  const took = await withHost(
+    { who: 'ours', root: target, archive, folder: join(folder, 'hydrating') },
+    (ask) =>
+      inTurns(rounds, {
+        tar() {
+          mkdirSync(theirs)
+          return timed(() => run('tar', ['xf', archive, '-C', theirs]))
+        },
+        ours: async () => (await ask('hydrate')).ms,
+        after(who, last) {
+          if (last) likeness[who] = compare(source, who === 'tar' ? theirs : target)
+          // Ours is emptied before the next.
+          if (who === 'tar') rmSync(theirs, { recursive: true })
+        },
+      }),
+  )
+  return [
+    ratioRow(`hydrate() of ${what} from that file, watching on`, took, 'tar xf of the same file'),
+    {
+      what: `${what}: what was hydrated beside what was persisted`,
+      measured: told(likeness.ours!),
+      against: `${told(likeness.tar!)} by tar xf`,
+      bar: 'all alike: bytes, modes, owners, links, times to the µs',
+      holds: isAlike(likeness.ours!),
+    },
+  ]
+}
+
+/** In a process that has done nothing else. */
+async function memory({ what }: Source, places: Places, request: ArchiveRequest): Promise<Row> {
+  const { folder, source, target, archive } = places
+  const root = request === 'persist' ? source : target
+  const { ms, rssBytes } = await withHost(
+    { who: 'ours', root, archive, folder: join(folder, `fresh-${request}`) },
+    (ask) => ask(request),
+  )
+  return {
+    what: `${request}() of ${what}: memory of a new process`,
+    measured: `+${mebibytes(rssBytes)} (and ${ms.toFixed(0)} ms, the first time)`,
+    against: '',
+    bar: `< ${mebibytes(bar.rssBytes)}`,
+    holds: rssBytes < bar.rssBytes,
+  }
+}
+
+async function besideOpenai({ what }: Source, { folder, source }: Places): Promise<Row[]> {
+  const rows: Row[] = []
+  const archive = join(folder, 'openai.json')
+  try {
+    await withHost({ who: 'openai', root: source, archive, folder: join(folder, 'openai') }, async (ask) => {
+      for (const request of ['persist', 'hydrate'] as const) {
+        const figures: ArchiveFigures[] = []
+        for (let round = 0; round < peerRounds; round += 1) figures.push(await ask(request))
+        const ms = median(figures.map((one) => one.ms))
+        const most = Math.max(...figures.map((one) => one.rssBytes))
+        rows.push({
+          what: `${request} of ${what}`,
+          measured: '',
+          against: `${ms.toFixed(0)} ms, +${mebibytes(most)}: OpenAI unix-local 0.20.0 (JSON and base64 in memory; no journal, no modes, links or times)`,
+          bar: '',
+          holds: null,
+        })
+      }
+    })
+  } catch (error) {
+    rows.push({
+      what: `persist and hydrate of ${what}`,
+      measured: '',
+      against: `OpenAI unix-local 0.20.0: ${String(error)}`,
+      bar: '',
+      holds: null,
+    })
+  }
+  return rows
+}
+
+async function withHost<T>(
+  options: ArchiveHostOptions,
+  use: (ask: (request: ArchiveRequest) => Promise<ArchiveFigures>) => Promise<T>,
+): Promise<T> {
+  const host = await startHost(options)
+  try {
+    return await use(host.ask)
+  } finally {
+    await host.end()
+  }
+}
+
+type Turn = 'tar' | 'ours'
+
+/** One after the other, the first pair as a warm-up. What each made is gone before the other begins. */
+async function inTurns(
+  rounds: number,
+  runs: Readonly<Record<Turn, () => Promise<number>>> & { after(who: Turn, last: boolean): void },
+): Promise<Record<Turn, number[]>> {
+  const took: Record<Turn, number[]> = { tar: [], ours: [] }
+  for (let round = -1; round < rounds; round += 1) {
+    for (const who of round % 2 === 0 ? (['tar', 'ours'] as const) : (['ours', 'tar'] as const)) {
+      const ms = await runs[who]()
+      if (round >= 0) took[who].push(ms)
+      runs.after(who, round === rounds - 1)
+    }
+  }
+  return took
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+function ratioRow(what: string, took: Record<Turn, number[]>, against: string): Row {
+  const [mine, tar] = [median(took.ours), median(took.tar)]
+  const ratio = mine / tar
+  return {
+    what,
+    measured: `${mine.toFixed(0)} ms (${range(took.ours)}), ${ratio.toFixed(2)} ×`,
+    against: `${tar.toFixed(0)} ms (${range(took.tar)}) ${against} (no journal)`,
+    bar: `≤ ${bar.ratio} ×`,
+    holds: ratio <= bar.ratio,
+  }
+}
+
+function range(numbers: readonly number[]): string {
+  return `${Math.min(...numbers).toFixed(0)} to ${Math.max(...numbers).toFixed(0)}`
+}
+
+function told({ paths, missing, bytes, modes, links, times }: Likeness): string {
+  return `${paths} paths, differing: ${missing} missing, ${bytes} bytes, ${modes} modes, ${links} links, ${times} times`
+}

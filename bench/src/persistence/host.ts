@@ -1,0 +1,41 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { ArchiveFigures, ArchiveRequest } from './archive-host.ts'
+
+/** A process of its own that persists and hydrates when asked. */
+export interface ArchiveHost {
+  ask(request: ArchiveRequest): Promise<ArchiveFigures>
+  end(): Promise<void>
+}
+
+export interface ArchiveHostOptions {
+  readonly who: 'ours' | 'ours, not watching' | 'openai'
+  readonly root: string
+  readonly archive: string
+  readonly folder: string
+}
+
+export async function startHost({ who, root, archive, folder }: ArchiveHostOptions): Promise<ArchiveHost> {
+  mkdirSync(folder, { recursive: true })
+  const script = fileURLToPath(new URL('./archive-host.ts', import.meta.url))
+  const host = fork(script, [who, root, archive, folder], { execArgv: [...process.execArgv, '--expose-gc'] })
+  const gone = once(host, 'exit')
+  const failed = gone.then(([code]) => {
+    throw new Error(`The process that archives (${who}) ended with ${code}.`)
+  })
+  failed.catch(() => undefined)
+  await Promise.race([once(host, 'message'), failed])
+  return {
+    async ask(request) {
+      host.send(request)
+      const [figures] = await Promise.race([once(host, 'message'), failed])
+      return figures as ArchiveFigures
+    },
+    async end() {
+      if (host.connected) host.send('end')
+      await gone
+    },
+  }
+}

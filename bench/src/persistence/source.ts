@@ -1,0 +1,68 @@
+import { randomFillSync } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const mib = 1024 * 1024
+
+export interface Source {
+  readonly what: string
+  readonly rounds: number
+  /** Of the whole. */
+  readonly bytes: number
+  plant(root: string): void
+}
+
+export const many: Source = {
+  what: '5,000 files, 100 MiB',
+  rounds: 7,
+  bytes: 100 * mib,
+  plant(root) {
+    for (let index = 0; index < 5_000; index += 1) {
+      const name = index % 50 === 0 ? `naïve 日本語 ${index}.txt` : `file-${index}.txt`
+      const path = join(root, `part-${index % 10}`, `folder-${index % 100}`, name)
+      put(path, Math.ceil((100 * mib) / 5_000))
+      chmodSync(path, [0o644, 0o755, 0o600][index % 3]!)
+      // Any time but now, and not a whole second.
+      utimesSync(path, 1_600_000_000, 1_600_000_000 + index * 1.000_123)
+      if (index % 25 === 0) symlinkSync(`file-${index + 1}.txt`, `${path}.link`)
+      if (index % 40 === 0) linkSync(path, `${path}.same`)
+    }
+    symlinkSync('/nowhere/at all', join(root, 'dangling'))
+    mkdirSync(join(root, 'empty'), { mode: 0o750 })
+    for (let folder = 0; folder < 100; folder += 1)
+      utimesSync(
+        join(root, `part-${folder % 10}`, `folder-${folder}`),
+        1_500_000_000,
+        1_500_000_000.25 + folder,
+      )
+  },
+}
+
+export const large: Source = {
+  what: '4 files, 1 GiB',
+  rounds: 3,
+  bytes: 1024 * mib,
+  plant(root) {
+    for (const name of ['one', 'two', 'three', 'four']) put(join(root, name), 256 * mib)
+  },
+}
+
+function put(path: string, bytes: number): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const chunk = Buffer.allocUnsafe(Math.min(bytes, mib))
+  const fd = openSync(path, 'w')
+  for (let left = bytes; left > 0; left -= chunk.length) {
+    randomFillSync(chunk)
+    writeSync(fd, chunk, 0, Math.min(left, chunk.length))
+  }
+  closeSync(fd)
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { MakeSandbox } from '../setting.ts'
+import { changesOf, faultsOf, told, watchedSandbox } from './changes.ts'
+
+export function burstCases(make: MakeSandbox): void {
+  describe('many changes at once', () => {
+    it('5,000 files in new directories are 5,000 events', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec(
+        'i=0; while [ $i -lt 50 ]; do mkdir -p a/$i/b/c; j=0; while [ $j -lt 100 ]; do : > a/$i/b/c/$j; j=$((j+1)); done; i=$((i+1)); done',
+      )
+      expect(await faultsOf(under)).toEqual([])
+      expect(await changesOf(under)).toHaveLength(1 + 50 * 3 + 5_000)
+    })
+
+    it('200 files that come and go leave nothing behind', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec(
+        'i=0; while [ $i -lt 200 ]; do : > f$i; rm f$i; mkdir d$i; : > d$i/x; rm -r d$i; i=$((i+1)); done',
+      )
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('30,000 while the host is busy with something else are 30,000', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      const { sandbox } = under
+      const process = await sandbox.spawn(
+        'cat; i=0; while [ $i -lt 30000 ]; do : > f$i; i=$((i+1)); done; mkdir d; mv f0 d/moved; rm f1',
+      )
+      await process.end()
+      for (const until = performance.now() + 2_000; performance.now() < until; );
+      expect(await process.exit).toMatchObject({ outcome: 'ok' })
+      expect(await faultsOf(under)).toEqual([])
+    }, 120_000)
+
+    it('everything that is moved about at once is where the events say', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      for (const script of [
+        'mkdir -p a/b/c d && : > a/b/c/f && : > d/g',
+        'mv a x && mv d a && mv x d',
+        'mv d/b a/ && rmdir d && mv a/b d && : > d/new',
+        'rm -r d && : > d && rm d && mkdir d && : > d/again',
+        'mkdir p p/q && : > p/q/r && mv p/q s && rm -r p && mv s p',
+        'ln -s nowhere l && ln a/g hard && mv l a/ && chmod 600 hard && rm a/g',
+        'mkfifo pipe && mv pipe d/ && rm -r d p',
+      ]) {
+        expect(await under.sandbox.exec(script)).toMatchObject({ outcome: 'ok' })
+        expect({ script, faults: await faultsOf(under) }).toEqual({ script, faults: [] })
+      }
+      await under.sandbox.exec('rm -r *')
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('an archive that is unpacked is told whole', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec(
+        'mkdir -p /tmp/kit-src/a/b && for i in 1 2 3 4 5; do echo $i > /tmp/kit-src/a/b/$i; done && tar -cf in.tar -C /tmp/kit-src a && rm -r /tmp/kit-src && tar -xf in.tar && rm in.tar',
+      )
+      expect(await faultsOf(under)).toEqual([])
+      expect(told(await changesOf(under)).filter((line) => line.startsWith('created a'))).toHaveLength(7)
+    })
+  })
+}

@@ -1,0 +1,104 @@
+import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import type { TestContext } from 'vitest'
+import { allEvents } from '../events.ts'
+import {
+  type MakeSandbox,
+  newSandbox,
+  type SandboxUnderTest,
+  type SandboxWish,
+  type TestedSandbox,
+} from '../setting.ts'
+
+/** A sandbox whose workspace is watched; skips the test where none can be. */
+export async function watchedSandbox(
+  make: MakeSandbox,
+  skip: TestContext['skip'],
+  wish?: SandboxWish,
+): Promise<SandboxUnderTest> {
+  const under = await newSandbox(make, wish)
+  if (under.sandbox.capabilities.watching === 'none') skip()
+  return under
+}
+
+/** What the journal has of files, once everything done so far is in it. */
+export async function changesOf({ sandbox, journal }: SandboxUnderTest): Promise<JournalEvent[]> {
+  await sandbox.files.flush()
+  return recordedChanges({ sandbox, journal })
+}
+
+/** The same without asking for more. */
+export async function recordedChanges({
+  journal,
+}: Pick<SandboxUnderTest, 'sandbox' | 'journal'>): Promise<JournalEvent[]> {
+  return allEvents(journal, { types: ['file.*'] })
+}
+
+/** `created a`, or `moved a → b`. */
+export function told(events: readonly JournalEvent[]): string[] {
+  return events.map(({ type, data }) => {
+    const verb = type.replace('file.', '')
+    return data.previousPath === undefined
+      ? `${verb} ${String(data.path)}`
+      : `${verb} ${String(data.previousPath)} → ${String(data.path)}`
+  })
+}
+
+/** The tree that events amount to, from an empty one, and what is wrong with them. */
+export function folded(events: readonly JournalEvent[]): { tree: Map<string, string>; faults: string[] } {
+  const tree = new Map<string, string>()
+  const faults: string[] = []
+  const fault = ({ seq, type, data }: JournalEvent, why: string) =>
+    void faults.push(`${seq} ${type} ${String(data.path)}: ${why}`)
+  const holds = (path: string) =>
+    tree.get(path) === 'directory' && [...tree.keys()].some((one) => one.startsWith(`${path}/`))
+  for (const event of events) {
+    if (isEvent(event, 'file.created')) {
+      const { path, kind } = event.data
+      if (tree.has(path)) fault(event, 'it was there already')
+      const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+      if (above !== '' && tree.get(above) !== 'directory') fault(event, 'in no directory')
+      tree.set(path, kind)
+    } else if (isEvent(event, 'file.changed')) {
+      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'it was not there')
+    } else if (isEvent(event, 'file.deleted')) {
+      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'it was not there')
+      if (holds(event.data.path)) fault(event, 'it still held something')
+      tree.delete(event.data.path)
+    } else if (isEvent(event, 'file.moved')) {
+      const { path, previousPath, kind } = event.data
+      if (tree.get(previousPath) !== kind) fault(event, `it was not at ${previousPath}`)
+      if (holds(previousPath)) fault(event, 'something was left behind')
+      tree.delete(previousPath)
+      tree.set(path, kind)
+    }
+  }
+  return { tree, faults }
+}
+
+/** What is in the workspace now, without what is ignored by default. */
+export async function workspaceTree(sandbox: TestedSandbox): Promise<Map<string, string>> {
+  const tree = new Map<string, string>()
+  for (const [letter, kind] of [
+    ['f', 'file'],
+    ['d', 'directory'],
+    ['l', 'symlink'],
+    ['p', 'other'],
+  ] as const) {
+    const { stdout } = await sandbox.exec(
+      `find . -mindepth 1 '(' -name .git -o -name node_modules ')' -prune -o -type ${letter} -print0`,
+      { maxOutputBytes: 20_000_000 },
+    )
+    for (const path of stdout.split('\0')) if (path !== '') tree.set(path.slice(2), kind)
+  }
+  return tree
+}
+
+/** Everything that the events and the workspace do not agree about; for workspaces that began empty. */
+export async function faultsOf(under: SandboxUnderTest): Promise<string[]> {
+  const { tree, faults } = folded(await changesOf(under))
+  const real = await workspaceTree(under.sandbox)
+  for (const [path, kind] of real)
+    if (tree.get(path) !== kind) faults.push(`${path}: is ${kind}, told ${tree.get(path) ?? 'nothing'}`)
+  for (const path of tree.keys()) if (!real.has(path)) faults.push(`${path}: is not there`)
+  return faults.slice(0, 20)
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { MakeSandbox, SandboxUnderTest } from '../setting.ts'
+import { changesOf, watchedSandbox } from './changes.ts'
+
+const hashOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
+
+export function imageCases(make: MakeSandbox): void {
+  describe('images of files', () => {
+    it('go from one change to the next', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.files.write('f', 'one')
+      expect(await lastOf(under)).toMatchObject({ after: hashOf('one'), size: 3 })
+      await under.sandbox.exec('printf second > f')
+      expect(await lastOf(under)).toMatchObject({ before: hashOf('one'), after: hashOf('second'), size: 6 })
+      await under.sandbox.exec('mv f g')
+      expect(await lastOf(under)).toMatchObject({ before: hashOf('second'), after: hashOf('second') })
+      await under.sandbox.files.remove('g')
+      expect(await lastOf(under)).toMatchObject({ path: 'g', before: hashOf('second') })
+    })
+
+    it('are absent, and it is said, of what was there before', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('printf old > f')
+      await under.sandbox.lifecycle.shutdown()
+      await under.sandbox.lifecycle.start()
+      await under.sandbox.exec('printf newer > f')
+      const last = await lastOf(under)
+      expect(last).toMatchObject({ beforeUnknown: true, after: hashOf('newer') })
+      expect(last).not.toHaveProperty('before')
+    })
+
+    it('are never of .env files', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      for (const command of [
+        'printf A=1 > .env',
+        'printf A=2 > .env',
+        'chmod 600 .env',
+        'printf B > .env.local',
+      ]) {
+        await under.sandbox.exec(command)
+        const last = await lastOf(under)
+        expect({ command, ...last }).toMatchObject({ afterUnkept: expect.any(String) })
+        expect(last).not.toHaveProperty('after')
+        expect(last).not.toHaveProperty('before')
+      }
+    })
+
+    it('are kept up to a size, and up to a total that is said to be reached', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip, { watch: { imageBytes: 100, imagesTotalBytes: 250 } })
+      await under.sandbox.files.write('large', 'x'.repeat(101))
+      expect(await lastOf(under)).toMatchObject({ size: 101, afterUnkept: expect.any(String) })
+      for (const [name, kept] of [
+        ['a', true],
+        ['b', true],
+        ['c', false],
+        ['d', false],
+      ] as const) {
+        await under.sandbox.files.write(name, name.repeat(100))
+        const last = await lastOf(under)
+        expect({ name, kept: 'after' in last, said: 'afterUnkept' in last }).toEqual({
+          name,
+          kept,
+          said: !kept,
+        })
+      }
+      const { events } = await under.journal.read({ types: ['limit.reached'] })
+      expect(events).toHaveLength(1)
+    })
+  })
+}
+
+async function lastOf(under: SandboxUnderTest): Promise<Readonly<Record<string, unknown>>> {
+  return (await changesOf(under)).at(-1)?.data ?? {}
+}

@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JournalEvent } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import type { MakeSandbox } from '../setting.ts'
+import { changesOf, faultsOf, recordedChanges, told, watchedSandbox } from './changes.ts'
+
+/** Faults that were found in another watcher: each name tells what happened there. */
+export function watchRegressionCases(make: MakeSandbox): void {
+  describe('TanStack AI sandbox: watchWorkspace', () => {
+    it('100 edits were 4 events', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      for (let index = 0; index < 100; index += 1) {
+        await under.sandbox.files.write('file', String(index))
+        await under.sandbox.files.flush()
+      }
+      expect(told(await changesOf(under))).toEqual([
+        'created file',
+        ...Array<string>(99).fill('changed file'),
+      ])
+      // A shell empties a file before it writes: that may be a change of its own.
+      for (let index = 0; index < 20; index += 1) {
+        await under.sandbox.exec(`echo more ${index} > file`)
+        await under.sandbox.files.flush()
+      }
+      expect((await changesOf(under)).length).toBeGreaterThanOrEqual(120)
+    })
+
+    it('what was created and deleted between two looks was never there', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      for (let index = 0; index < 20; index += 1) {
+        await under.sandbox.files.write(`f${index}`, 'x')
+        await under.sandbox.files.flush()
+        await under.sandbox.exec(`rm f${index}`)
+      }
+      expect(await changesOf(under)).toHaveLength(40)
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('a change of the same size with its time put back was none', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('printf aaaa > file')
+      await under.sandbox.files.flush()
+      const [first] = imagesOf(await changesOf(under), ['file'])
+      await under.sandbox.exec(
+        'touch -r file /tmp/kit-time-$$; printf bbbb | dd of=file conv=notrunc 2> /dev/null; touch -r /tmp/kit-time-$$ file; rm /tmp/kit-time-$$',
+      )
+      const events = await changesOf(under)
+      expect(told(events).at(-1)).toBe('changed file')
+      expect(imagesOf(events, ['file'])).not.toEqual([first])
+    })
+
+    it('a swap of two files of one size and time was nothing', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('printf 1111 > a; printf 2222 > b; touch -d @1700000000 a b')
+      const [first, second] = imagesOf(await changesOf(under), ['a', 'b'])
+      expect(first).not.toBe(second)
+      const before = (await changesOf(under)).length
+      await under.sandbox.exec('mv a x; mv b a; mv x b')
+      const events = await changesOf(under)
+      expect(events.length).toBeGreaterThan(before)
+      expect(imagesOf(events, ['a', 'b'])).toEqual([second, first])
+    })
+
+    it('a change of mode was not seen', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('echo x > file; mkdir d')
+      const before = (await changesOf(under)).length
+      await under.sandbox.exec('chmod +x file; chmod 700 d')
+      expect(
+        told(await changesOf(under))
+          .slice(before)
+          .toSorted(),
+      ).toEqual(['changed d', 'changed file'])
+    })
+
+    it('links and empty directories were not seen', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('ln -s /etc link; mkdir empty; ln -s nowhere broken')
+      await under.sandbox.files.flush()
+      await under.sandbox.exec('ln -sfn elsewhere link; rmdir empty; rm broken')
+      const events = await changesOf(under)
+      expect(Object.fromEntries(events.slice(0, 3).map(({ data }) => [data.path, data.kind]))).toEqual({
+        link: 'symlink',
+        empty: 'directory',
+        broken: 'symlink',
+      })
+      const lines = told(events).slice(3)
+      expect(lines).toEqual(expect.arrayContaining(['deleted broken', 'deleted empty']))
+      expect(lines.some((line) => line.endsWith(' link'))).toBe(true)
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('a rename of a directory of 200 was 200 deletes and 200 creates', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('mkdir d; i=0; while [ $i -lt 200 ]; do : > d/$i; i=$((i+1)); done')
+      await under.sandbox.files.flush()
+      await under.sandbox.exec('mv d e')
+      const events = told(await changesOf(under)).slice(201)
+      expect(events).toHaveLength(201)
+      expect(events.every((line) => line.startsWith('moved d'))).toBe(true)
+      expect(events.at(-1)).toBe('moved d → e')
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('of a deleted directory of 200, 196 deletes were lost', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('mkdir d; i=0; while [ $i -lt 200 ]; do : > d/$i; i=$((i+1)); done')
+      await under.sandbox.files.flush()
+      await under.sandbox.exec('rm -r d')
+      const events = told(await changesOf(under)).slice(201)
+      expect(events).toHaveLength(201)
+      expect(events.at(-1)).toBe('deleted d')
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('a name with a line break was another path', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.files.write('new\nline.txt', 'x')
+      await under.sandbox.exec(`mkdir "$(printf 'a\\nb')" && : > "$(printf 'a\\nb/c\\td')"`)
+      expect(told(await changesOf(under))).toEqual([
+        'created new\nline.txt',
+        'created a\nb',
+        'created a\nb/c\td',
+      ])
+    })
+
+    it('a name of bytes that are no text was another path', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec(`: > "$(printf 'raw\\377')"`)
+      const [event] = await changesOf(under)
+      expect(event?.data).toMatchObject({
+        path: 'raw\ufffd',
+        pathBase64: Buffer.from([0x72, 0x61, 0x77, 0xff]).toString('base64'),
+      })
+    })
+
+    it('50 files that were written just before the end were not on record', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec('i=0; while [ $i -lt 50 ]; do echo $i > f$i; i=$((i+1)); done')
+      await under.sandbox.lifecycle.shutdown()
+      const created = told(await recordedChanges(under)).filter((line) => line.startsWith('created'))
+      expect(created).toHaveLength(50)
+    })
+
+    it('B2: a look that was broken off by the end told thousands of deletes', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec(
+        'i=0; while [ $i -lt 40 ]; do mkdir d$i; j=0; while [ $j -lt 100 ]; do : > d$i/$j; j=$((j+1)); done; i=$((i+1)); done',
+      )
+      await under.sandbox.files.flush()
+      const before = (await recordedChanges(under)).length
+      for (const waitMs of [0, 20, 45, 55, 70]) {
+        await sleep(waitMs)
+        await under.sandbox.lifecycle.shutdown()
+        await sleep(100)
+        expect(await recordedChanges(under)).toHaveLength(before)
+        await under.sandbox.lifecycle.start()
+      }
+      await under.sandbox.lifecycle.destroy()
+      expect(await recordedChanges(under)).toHaveLength(before)
+    })
+
+    it('B4: names of more than one byte a letter were created and deleted though nobody touched them', async ({
+      skip,
+    }) => {
+      const under = await watchedSandbox(make, skip)
+      await under.sandbox.exec(
+        'for d in 日本語 フォルダ éàü çñß; do mkdir $d; i=0; while [ $i -lt 1000 ]; do : > "$d/ファイル名-é-$i"; i=$((i+1)); done; done',
+      )
+      expect(await changesOf(under)).toHaveLength(4_004)
+      expect(await faultsOf(under)).toEqual([])
+      await sleep(2_000)
+      expect(await changesOf(under)).toHaveLength(4_004)
+    })
+
+    it('one write was told once for each run that was under way', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      const [one, other] = [under.sandbox.as({ run: 'run_one' }), under.sandbox.as({ run: 'run_two' })]
+      await Promise.all([one.exec(': > file'), other.exec('true'), other.files.flush(), one.files.flush()])
+      expect(told(await changesOf(under))).toEqual(['created file'])
+    })
+  })
+}
+
+/** The last image of each path. */
+function imagesOf(events: readonly JournalEvent[], paths: readonly string[]): unknown[] {
+  return paths.map((path) => events.findLast(({ data }) => data.path === path)?.data.after)
+}

@@ -1,0 +1,56 @@
+import type { JournalEvent } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { within } from '../../waiting/within.ts'
+import type { MakeSandbox } from '../setting.ts'
+import { changesOf, recordedChanges, told, watchedSandbox } from './changes.ts'
+
+export function viewerCases(make: MakeSandbox): void {
+  describe('`files.watch`', () => {
+    it('gives what the journal has, to everyone, from when it was called', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      const { sandbox } = under
+      await sandbox.files.write('before', '')
+      await sandbox.files.flush()
+      const viewers = [sandbox.files.watch(), sandbox.files.watch()]
+      await sandbox.exec('mkdir d; : > d/a; mv d e; rm -r e')
+      await sandbox.files.write('last', '')
+      const seen = await Promise.all(viewers.map((viewer) => within('the last', until(viewer, 'last'))))
+      const recorded = (await recordedChanges(under)).filter(({ data }) => data.path !== 'before')
+      expect(seen[0]).toEqual(recorded)
+      expect(seen[1]).toEqual(recorded)
+    })
+
+    it('leaves out what its viewer ignores, and nobody else', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      const { sandbox } = under
+      const viewer = sandbox.files.watch({ ignore: ['*.log', 'cache'] })
+      await sandbox.exec('mkdir cache; : > cache/x; : > a.log; : > a.txt; mv a.log b.txt; : > z')
+      const seen = told(await within('the last', until(viewer, 'z')))
+      expect(seen.every((line) => line === 'moved a.log → b.txt' || !/cache|\.log/.test(line))).toBe(true)
+      expect(seen).toContain('created z')
+      expect(told(await changesOf(under))).toContain('created cache/x')
+    })
+
+    it('ends with its signal, and when its viewer leaves', async ({ skip }) => {
+      const { sandbox } = await watchedSandbox(make, skip)
+      const caller = new AbortController()
+      const viewer = sandbox.files.watch({ signal: caller.signal })
+      const next = viewer.next().catch(() => ({ done: true }))
+      caller.abort()
+      expect(await within('the end', next)).toMatchObject({ done: true })
+      const other = sandbox.files.watch()
+      await sandbox.files.write('a', '')
+      await within('a change', other.next())
+      await within('the end', Promise.resolve(other.return?.(undefined)))
+    })
+  })
+}
+
+async function until(viewer: AsyncIterable<JournalEvent>, path: string): Promise<JournalEvent[]> {
+  const seen: JournalEvent[] = []
+  for await (const event of viewer) {
+    seen.push(event)
+    if (event.data.path === path) break
+  }
+  return seen
+}

@@ -1,0 +1,31 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseUsers, type User } from '../users.ts'
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+const maxBytes = 1024 * 1024
+/** Beyond its range on the host there are other sandboxes. */
+const ids = 65_535
+
+/**
+ * The users that the changeable system of a sandbox knows at this moment. Its root may have put anything there: no link
+ * is followed and no FIFO waited for.
+ */
+export function usersOfSystem(state: string): User[] {
+  return parseUsers(passwdOf(state)).filter(({ uid, gid }) => uid < ids && gid < ids)
+}
+
+function passwdOf(state: string): string {
+  let fd: number
+  try {
+    fd = openSync(join(state, 'system', 'etc', 'passwd'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch {
+    return ''
+  }
+  try {
+    const stats = fstatSync(fd)
+    return stats.isFile() && stats.size <= maxBytes ? readFileSync(fd, 'utf8') : ''
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { matchName, namePattern } from '../../src/files/name-pattern.ts'
+
+/** Slow and simple: tries everything. */
+function reference(
+  pattern: readonly string[],
+  text: readonly string[],
+  any: string,
+  same: (a: string, b: string) => boolean,
+): boolean {
+  const [first, ...rest] = pattern
+  if (first === undefined) return text.length === 0
+  if (first === any)
+    return text.some((_, at) => reference(rest, text.slice(at), any, same)) || reference(rest, [], any, same)
+  return text.length > 0 && same(first, text[0]!) && reference(rest, text.slice(1), any, same)
+}
+
+const referenceName = (pattern: string, name: string) =>
+  reference([...pattern], [...name], '*', (a, b) => a === '?' || a === b)
+
+const word = (letters: string, maxLength: number) =>
+  fc.array(fc.constantFrom(...letters), { maxLength }).map((list) => list.join(''))
+
+describe('a pattern of names', () => {
+  it('means what the simplest reading of it means', () => {
+    fc.assert(
+      fc.property(word('ab*?é', 6), word('abé', 7), (pattern, name) => {
+        expect(matchName(pattern, name)).toBe(referenceName(pattern, name))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  it('means the same of paths', () => {
+    const part = fc.constantFrom('a', 'b', '*', '**', 'a*', '?')
+    const parts = fc.array(part, { minLength: 2, maxLength: 5 })
+    const path = fc.array(fc.constantFrom('a', 'b', 'ab'), { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(parts, path, (pattern, names) => {
+        const matches = namePattern(pattern.join('/'))
+        expect(matches(names.join('/'), names.at(-1)!)).toBe(reference(pattern, names, '**', referenceName))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  it.each([
+    ['*.ts', 'src/a.ts', true],
+    ['*.ts', 'a.tsx', false],
+    ['src/*', 'src/a', true],
+    ['src/*', 'src/a/b', false],
+    ['src/**', 'src/a/b', true],
+    ['**/b', 'b', true],
+    ['./a', 'a', true],
+    ['/a', 'a', true],
+    ['a', 'x/a', true],
+    ['/a', 'x/a', false],
+    ['.*', '.git', true],
+    ['[a]', '[a]', true],
+    ['(a|b)', 'a', false],
+    ['a.c', 'abc', false],
+    ['?', '😀', true],
+    ['?', '\udcff', true],
+  ])('%s and %s: %s', (pattern, path, expected) => {
+    expect(namePattern(pattern)(path, path.slice(path.lastIndexOf('/') + 1))).toBe(expected)
+  })
+
+  it('comes to an end, whatever it is', () => {
+    // What tries everything would need longer than there is time.
+    expect(matchName('*a'.repeat(120), 'a'.repeat(119).padEnd(255, 'b'))).toBe(false)
+    expect(matchName('*?'.repeat(400), 'a'.repeat(255))).toBe(false)
+    expect(namePattern('**/*a*a*a*b/'.repeat(60))(`${'a/'.repeat(2_000)}c`, 'c')).toBe(false)
+  })
+
+  it.each(['', 'x'.repeat(1_001)])('is refused when it is none', (pattern) => {
+    expect(() => namePattern(pattern)).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+  })
+})

@@ -1,0 +1,158 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkPath, type Grant, Places } from '../../src/files/places.ts'
+import { folder } from './fixtures/folder.ts'
+import { openBelow } from './fixtures/open-descriptors.ts'
+
+interface Scene {
+  readonly base: string
+  readonly root: string
+  readonly home: string
+  open(...grants: Grant[]): Places
+}
+
+function scene(): Scene {
+  const base = folder()
+  const [root, home] = [join(base, 'root'), join(base, 'home')]
+  for (const path of [join(root, 'in/deep'), home, join(base, 'other')]) mkdirSync(path, { recursive: true })
+  const open = (...grants: Grant[]) => {
+    const places = Places.open(root, home, grants, (path) => path)
+    onTestFinished(() => places.close())
+    return places
+  }
+  return { base, root, home, open }
+}
+
+const refused = { code: 'argument_invalid' }
+
+describe('what is granted', () => {
+  it.each(['', 'relative', '~other/x', './x', 'C:\\x'])(
+    'is an absolute path or begins at HOME: %j',
+    (path) => {
+      expect(() => scene().open({ path })).toThrow(expect.objectContaining(refused))
+    },
+  )
+
+  it.each(['/', '//', '/.', '/x/..', '/proc/self/root', '/proc/self/root/'])(
+    'is never everything: %s',
+    (path) => {
+      expect(() => scene().open({ path })).toThrow(expect.objectContaining(refused))
+    },
+  )
+
+  it('is never everything by way of a link', () => {
+    const { base, open } = scene()
+    symlinkSync('/', join(base, 'all'))
+    expect(() => open({ path: join(base, 'all') })).toThrow(expect.objectContaining(refused))
+    expect(() => open({ path: join(base, 'other/../all/.') })).toThrow(expect.objectContaining(refused))
+  })
+
+  it('is a directory that is there', () => {
+    const { base, open } = scene()
+    writeFileSync(join(base, 'file'), '')
+    for (const name of ['file', 'missing', 'file/x'])
+      expect(() => open({ path: join(base, name) }), name).toThrow(expect.objectContaining(refused))
+  })
+
+  it('is not what somebody in the sandbox has put in its place', () => {
+    const { base, root, home, open } = scene()
+    symlinkSync(join(base, 'other'), join(home, 'link'))
+    symlinkSync(join(base, 'other'), join(root, 'link'))
+    symlinkSync('in', join(root, 'honest'))
+    for (const path of ['~/link', join(root, 'link'), join(root, 'honest'), join(root, 'honest/deep')])
+      expect(() => open({ path }), path).toThrow(expect.objectContaining(refused))
+  })
+
+  it('is not a part of the workspace under another name', () => {
+    const { base, root, open } = scene()
+    symlinkSync(join(root, 'in'), join(base, 'alias'))
+    expect(() => open({ path: join(base, 'alias') })).toThrow(expect.objectContaining(refused))
+  })
+
+  it('is made in HOME, which is new with a sandbox', () => {
+    const { home, open } = scene()
+    expect(open({ path: '~/a/b', writable: true }).of(join(home, 'a/b/c'))).toMatchObject({ writable: true })
+  })
+
+  it('leaves nothing open where it is refused', () => {
+    const { base, open } = scene()
+    for (const path of [join(base, 'missing'), '/', join(base, 'other/../missing')])
+      expect(() => open({ path: join(base, 'other') }, { path })).toThrow()
+    expect(openBelow(base)).toEqual([])
+  })
+})
+
+describe('the place of a path', () => {
+  it('is the nearest', () => {
+    const { root, base, open } = scene()
+    const places = open(
+      { path: join(root, 'in') },
+      { path: join(root, 'in/deep'), writable: true },
+      { path: join(base, 'other') },
+    )
+    for (const [path, writable] of [
+      [root, true],
+      [join(root, 'x'), true],
+      [join(root, 'inner'), true],
+      [join(root, 'in'), false],
+      [join(root, 'in/x'), false],
+      [join(root, 'in/deep'), true],
+      [join(root, 'in/deeper'), false],
+      [join(base, 'other/x'), false],
+    ] as const)
+      expect(places.of(path).writable, path).toBe(writable)
+    for (const path of [base, join(base, 'others'), `${root}x`, '/'])
+      expect(() => places.of(path), path).toThrow(expect.objectContaining({ code: 'path_outside' }))
+    expect(
+      [root, join(root, 'in'), join(root, 'in/deep'), join(root, 'x')].map((path) => places.guarded(path)),
+    ).toEqual([true, false, false, false])
+  })
+
+  it('is what is granted where that is the workspace itself', () => {
+    const { root, open } = scene()
+    expect(open({ path: root }).of(join(root, 'x')).writable).toBe(false)
+  })
+
+  it.each([
+    ['x', 'x'],
+    ['./x', './x'],
+    ['ROOT', ''],
+    ['ROOT/', ''],
+    ['ROOT/x/../y', 'x/../y'],
+    ['//ROOT/./x', 'x'],
+    ['/nowhere/../ROOT/x', 'x'],
+    ['ROOT/é', 'é'],
+    ['ROOT/\udcc3\udca9', 'é'],
+  ])('is found for %s, and only names above it are taken as they stand', (path, names) => {
+    const { root, open } = scene()
+    const found = open().locate(path.replace('/ROOT', root).replace('ROOT', root))
+    expect([found.place.path, found.names.join('/')]).toEqual([root, names])
+  })
+
+  it('is told from the root where it is in it', () => {
+    const { root, open } = scene()
+    const places = open()
+    expect([root, join(root, 'a/b'), `${root}x`].map((path) => places.told(path))).toEqual([
+      '.',
+      'a/b',
+      `${root}x`,
+    ])
+  })
+})
+
+describe('a path as it is given', () => {
+  it.each([undefined, null, 3, {}, '', 'a\0', 'C:\\a', 'c:/a', '\\\\a\\b', '\ud800'])(
+    'is refused: %j',
+    (path) => {
+      expect(() => checkPath('path', path)).toThrow(expect.objectContaining(refused))
+    },
+  )
+
+  it('may be as long as its bytes allow', () => {
+    checkPath('path', 'x'.repeat(4_095))
+    checkPath('path', '\udcff'.repeat(4_095))
+    for (const path of ['x'.repeat(4_096), 'é'.repeat(2_048), '\udcff'.repeat(4_096)])
+      expect(() => checkPath('path', path)).toThrow(expect.objectContaining({ code: 'path_too_long' }))
+  })
+})
