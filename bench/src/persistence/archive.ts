@@ -10,7 +10,6 @@ import { type ArchiveHostOptions, startHost } from './host.ts'
 import { large, many, type Source } from './source.ts'
 
 const bar = { ratio: 1.5, rssBytes: 64 * 1024 * 1024 }
-const peerRounds = 2
 const run = promisify(execFile)
 
 /** A workspace into a file and out of it, beside tar. */
@@ -121,14 +120,11 @@ async function besideOpenai({ what }: Source, { folder, source }: Places): Promi
   try {
     await withHost({ who: 'openai', root: source, archive, folder: join(folder, 'openai') }, async (ask) => {
       for (const request of ['persist', 'hydrate'] as const) {
-        const figures: ArchiveFigures[] = []
-        for (let round = 0; round < peerRounds; round += 1) figures.push(await ask(request))
-        const ms = median(figures.map((one) => one.ms))
-        const most = Math.max(...figures.map((one) => one.rssBytes))
+        const { ms, rssBytes } = await ask(request)
         rows.push({
-          what: `${request} of ${what}`,
+          what: `${request} of ${what}, once`,
           measured: '',
-          against: `${ms.toFixed(0)} ms, +${mebibytes(most)}: OpenAI unix-local 0.20.0 (JSON and base64 in memory; no journal, no modes, links or times)`,
+          against: `${ms.toFixed(0)} ms, +${mebibytes(rssBytes)}: OpenAI unix-local 0.20.0 (JSON and base64 in memory; no journal, no modes, links or times)`,
           bar: '',
           holds: null,
         })

@@ -17,13 +17,10 @@ export function compare(left: string, right: string): Likeness {
   const differs = { missing: 0, bytes: 0, modes: 0, links: 0, times: 0 }
   const names = new Map<bigint, string>()
   const otherNames = new Map<bigint, string>()
-  for (const path of other) if (!mine.includes(path) && path !== '') differs.missing += 1
-  const there = new Set(other)
+  const [here, there] = [new Set(mine), new Set(other)]
+  differs.missing += here.symmetricDifference(there).size
   for (const path of mine) {
-    if (!there.has(path)) {
-      differs.missing += 1
-      continue
-    }
+    if (!there.has(path)) continue
     const [a, b] = [
       lstatSync(join(left, path), { bigint: true }),
       lstatSync(join(right, path), { bigint: true }),

@@ -16,15 +16,12 @@ const mib = 1024 * 1024
 export interface Source {
   readonly what: string
   readonly rounds: number
-  /** Of the whole. */
-  readonly bytes: number
   plant(root: string): void
 }
 
 export const many: Source = {
   what: '5,000 files, 100 MiB',
-  rounds: 7,
-  bytes: 100 * mib,
+  rounds: 5,
   plant(root) {
     for (let index = 0; index < 5_000; index += 1) {
       const name = index % 50 === 0 ? `naïve 日本語 ${index}.txt` : `file-${index}.txt`
@@ -50,7 +47,6 @@ export const many: Source = {
 export const large: Source = {
   what: '4 files, 1 GiB',
   rounds: 3,
-  bytes: 1024 * mib,
   plant(root) {
     for (const name of ['one', 'two', 'three', 'four']) put(join(root, name), 256 * mib)
   },

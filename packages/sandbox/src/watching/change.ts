@@ -3,6 +3,8 @@ import type { FileKind } from '@vitrine/protocol'
 /** Where the content of a file is kept, once it is. */
 export interface Image {
   hash?: string
+  /** Why there is none. */
+  unkept?: string
   /** A secret was taken out of it. */
   redacted?: boolean
 }
@@ -20,6 +22,4 @@ export interface Change {
   readonly after?: Image | undefined
   /** What is to be kept in `after`. */
   readonly content?: Uint8Array
-  /** Why there is nothing to keep. */
-  readonly unkept?: 'size' | 'private' | 'unreadable'
 }

@@ -42,6 +42,11 @@ export class Looking {
     for (const directory of this.#tree.directories()) this.#dirty.set(directory, null)
   }
 
+  /** Learns what there is. What is marked meanwhile is looked at afterwards. */
+  begin(): Promise<void> {
+    return this.#inTurn(() => this.#tree.begin(new Pace(this.#signal)))
+  }
+
   /** Once everything that is marked by now has been looked at and what was found is committed. */
   now(): Promise<void> {
     return this.#inTurn(async () => {

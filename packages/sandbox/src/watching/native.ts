@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { type FSWatcher, mkdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { countChange, onOverflow } from './drains.ts'
 import { Looking } from './looking.ts'
@@ -11,6 +11,8 @@ import type { Watcher } from './watcher.ts'
 const coalesceMs = 2
 /** The two halves of a rename come one after the other, never this far apart. */
 const settleMs = 0.5
+/** However busy it is, it is not waited for longer than this. */
+const patienceMs = 10
 /** How long a mark may take through the kernel's queue before it counts as lost. */
 const markMs = 1_000
 
@@ -42,6 +44,10 @@ export class NativeWatcher implements Watcher {
     })
   }
 
+  begin(): Promise<void> {
+    return this.#looking.begin()
+  }
+
   readonly heard = (node: Node, name: string | null): void => {
     countChange()
     // A name that is not UTF-8 cannot be told apart: its directory is looked through.
@@ -52,6 +58,8 @@ export class NativeWatcher implements Watcher {
 
   async flush(): Promise<void> {
     if (!(await this.#marks.pass())) this.#looking.markAll()
+    // Whether the reading that brought the mark was an overflow is known when all of it was counted.
+    await new Promise(setImmediate)
     await this.#looking.now()
   }
 
@@ -74,7 +82,7 @@ export class NativeWatcher implements Watcher {
 
   #wait(): void {
     const now = performance.now()
-    const quiet = now - this.#lastHeard >= settleMs
+    const quiet = now - this.#lastHeard >= settleMs || now >= this.#due! + patienceMs
     const { failed } = this.#options
     if (quiet && now >= this.#due!) {
       this.#due = undefined
@@ -90,21 +98,26 @@ export class NativeWatcher implements Watcher {
 /** Marks that pass through the kernel's queue behind everything that is in it. */
 class Marks {
   readonly #folder: string
-  readonly #watcher: ReturnType<typeof watch>
+  readonly #watcher: FSWatcher | undefined
   readonly #waiting = new Map<string, () => void>()
   #count = 0
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.#folder = folder
-    this.#watcher = watch(folder, { persistent: false }, (_, name) => {
-      if (name !== null) this.#waiting.get(name)?.()
-    })
-    this.#watcher.on('error', () => undefined)
+    try {
+      this.#watcher = watch(folder, { persistent: false }, (_, name) => {
+        if (name !== null) this.#waiting.get(name)?.()
+      })
+      this.#watcher.on('error', () => undefined)
+    } catch {
+      // The kernel has no watch left: then every flush looks at everything.
+    }
   }
 
   /** True once the mark is through; false when it was lost. */
   async pass(): Promise<boolean> {
+    if (this.#watcher === undefined) return false
     this.#count += 1
     const name = String(this.#count)
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -121,7 +134,7 @@ class Marks {
   }
 
   close(): void {
-    this.#watcher.close()
+    this.#watcher?.close()
     for (const passed of this.#waiting.values()) passed()
   }
 }

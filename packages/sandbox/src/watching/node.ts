@@ -16,6 +16,9 @@ export interface Seen {
   readonly group: number
 }
 
+/** Of a file that nobody has written to since it was first seen. */
+export const untouched: Image = Object.freeze({ unkept: 'unchanged' })
+
 /** A thing in the tree, as it was seen last. */
 export class Node {
   parent: Node | undefined
@@ -24,7 +27,7 @@ export class Node {
   /** Below a directory. */
   children: Map<string, Node> | undefined
   /** Where its content is kept. */
-  image: Image = {}
+  image: Image = untouched
   /** Tells contents apart that have the same times. */
   digest: string | undefined
   /** It was looked at so soon after a change that the next one may have the same time. */

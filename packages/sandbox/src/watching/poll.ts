@@ -24,6 +24,11 @@ export class PollWatcher implements Watcher {
   constructor(options: PollOptions) {
     this.#options = options
     this.#looking = new Looking(options.tree, options.recorder, options.signal)
+  }
+
+  async begin(): Promise<void> {
+    await this.#options.refresh?.()
+    await this.#looking.begin()
     this.#again()
   }
 

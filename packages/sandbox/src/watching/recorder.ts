@@ -18,7 +18,7 @@ export interface RecorderOptions {
 /** One that waits to be written, with its content ready. */
 interface Waiting {
   change: Change
-  kept: PreparedBlob | string | undefined
+  kept: PreparedBlob | undefined
 }
 
 /** Writes changes into the journal, in their order, with what is kept of the files. */
@@ -37,7 +37,7 @@ export class ChangeRecorder {
 
   /** Takes one; waits while there is much to write. */
   tell(change: Change): Promise<void> | undefined {
-    const kept = change.content === undefined ? change.unkept : this.#keep(change, change.content)
+    const kept = change.content && this.#keep(change, change.content)
     const earlier = this.#last.get(change.path)
     // Changes that follow each other before the first is written are one.
     if (change.type === 'changed' && earlier !== undefined && isWriting(earlier.change)) {
@@ -61,29 +61,29 @@ export class ChangeRecorder {
     this.#waiting = []
     this.#last = new Map()
     this.#bytes = 0
-    const blobs = waiting.flatMap(({ kept }) => (typeof kept === 'object' ? [kept] : []))
-    const events = waiting.map(({ change, kept }) =>
-      eventOf(change, typeof kept === 'object' ? undefined : kept),
-    )
+    const blobs = waiting.flatMap(({ kept }) => kept ?? [])
+    const events = waiting.map(({ change }) => eventOf(change))
     await this.#append(events, blobs)
     if (this.#full === 'now') await this.#sayFull()
   }
 
-  #keep(change: Change, content: Uint8Array): PreparedBlob | 'budget' {
+  #keep({ after = {} }: Change, content: Uint8Array): PreparedBlob | undefined {
     const { store, imagesTotalBytes } = this.#options
     if (this.#stored + content.byteLength > imagesTotalBytes) {
       this.#full ??= 'now'
-      return 'budget'
+      after.unkept = 'budget'
+      return undefined
     }
     try {
       const prepared = store.prepareBlob(content)
       this.#stored += content.byteLength
       const { blob, redacted } = prepared.ref
-      if (change.after !== undefined) Object.assign(change.after, { hash: blob, redacted: redacted === true })
+      Object.assign(after, { hash: blob, redacted: redacted === true })
       return prepared
     } catch (error) {
-      if (isVitrineError(error) && error.code.startsWith('blob_')) return 'budget'
-      throw error
+      if (!isVitrineError(error) || !error.code.startsWith('blob_')) throw error
+      after.unkept = 'budget'
+      return undefined
     }
   }
 
@@ -113,7 +113,7 @@ function isWriting({ type }: Change): boolean {
   return type === 'created' || type === 'changed'
 }
 
-function eventOf(change: Change, unkept: string | undefined): EventInput {
+function eventOf(change: Change): EventInput {
   const { type, kind, size, before, after } = change
   const known = before?.hash
   return {
@@ -126,7 +126,7 @@ function eventOf(change: Change, unkept: string | undefined): EventInput {
       ...(known !== undefined && { before: known }),
       ...(before !== undefined && known === undefined && { beforeUnknown: true }),
       ...(after?.hash !== undefined && { after: after.hash }),
-      ...(unkept !== undefined && { afterUnkept: unkept }),
+      ...(after?.unkept !== undefined && { afterUnkept: after.unkept }),
       ...((before?.redacted === true || after?.redacted === true) && { redacted: true }),
     },
   }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { isVitrineError } from '@vitrine/protocol'
+import { errnoOf } from '../files/handle.ts'
 import type { Pace } from '../files/pace.ts'
 import type { Change, Image } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
 import type { Ignored } from './ignore.ts'
-import { differs, isSame, Node, type Seen } from './node.ts'
+import { differs, isSame, Node, type Seen, untouched } from './node.ts'
 
 /** File systems tell time in steps of up to 10 ms. */
 const freshMs = 20
@@ -47,6 +48,9 @@ export class Tree {
   readonly root: Node
   readonly #options: TreeOptions
   readonly #byNumber = new Map<number, Node>()
+  /** All names of a file that has several. The kernel tells of a change under the one name that it was made by. */
+  readonly #names = new Map<number, Set<Node>>()
+  #doubtful = new Map<Node, Set<string>>()
   #entries = 0
 
   constructor(options: TreeOptions, root: Seen) {
@@ -84,6 +88,7 @@ export class Tree {
     for (const slot of slots) if (slot.now !== undefined) round.appearing.set(slot.now.ino, slot)
     for (const slot of slots) if (slot.now !== undefined) await this.#settle(round, slot)
     for (const slot of slots) if (slot.now === undefined) await this.#settle(round, slot)
+    await this.#settleDoubts(round, later)
     return later
   }
 
@@ -115,8 +120,9 @@ export class Tree {
         if (now !== undefined || known !== undefined) slots.push({ directory, name, now })
       }
       return slots
-    } catch {
-      // It cannot be looked at now. What is known of it stays.
+    } catch (error) {
+      // What is known of it stays.
+      this.#cannotRead(directory, error)
       return []
     } finally {
       open?.close()
@@ -125,6 +131,23 @@ export class Tree {
 
   #isIgnored(directory: Node, name: string): boolean {
     return this.#options.ignored(pathIn(directory, name), name)
+  }
+
+  async #settleDoubts(round: Round, later: Map<Node, ReadonlySet<string> | null>): Promise<void> {
+    const doubtful = this.#doubtful
+    this.#doubtful = new Map()
+    for (const [directory, names] of doubtful) {
+      if (!this.#isKnown(directory)) continue
+      const slots = this.#slotsOf(directory, names)
+      const more = later.get(directory)
+      if (slots === undefined && more !== null) later.set(directory, new Set([...(more ?? []), ...names]))
+      for (const slot of slots ?? []) {
+        const known = directory.children?.get(slot.name)
+        if (slot.now && known && isSame(known.seen, slot.now) && differs(known.seen, slot.now) === 'no')
+          continue
+        await this.#settle(round, slot)
+      }
+    }
   }
 
   async #settle(round: Round, slot: Slot): Promise<void> {
@@ -151,8 +174,8 @@ export class Tree {
       return
     }
     const from = this.#whereItWas(now)
-    // Nothing is moved into itself; what looks so is told as what it amounts to.
-    if (from !== undefined && !directory.isWithin(from))
+    // Nothing is moved into itself, or over what holds it; what looks so is told as what it amounts to.
+    if (from !== undefined && !directory.isWithin(from) && !(left !== undefined && from.isWithin(left)))
       await this.#move(round, from, directory, name, now, left)
     else if (left !== undefined && left.seen.kind === now.kind) await this.#replace(round, left, now)
     else {
@@ -208,7 +231,7 @@ export class Tree {
       this.#forgetNumber(node)
       node.unwatch?.()
       this.#remember(node, now, undefined)
-      this.#byNumber.set(now.ino, node)
+      this.#number(node)
       if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.tell(told('changed', node))
       await this.#enter(round, node)
       return
@@ -219,15 +242,18 @@ export class Tree {
       content.digest === node.digest &&
       differs({ ...now, ino: node.seen.ino, changed: node.seen.changed }, node.seen) === 'no'
     this.#forgetNumber(node)
-    this.#byNumber.set(now.ino, node)
     if (alike) this.#remember(node, now, content.digest)
     else await this.#changed(round, node, now, content)
+    this.#number(node)
   }
 
   async #changed(round: Round, node: Node, now: Seen, content: Content | undefined): Promise<void> {
     const before = node.image
     // Only its rights are other ones: what is kept of it stays.
-    const kept = content !== undefined && content.digest === node.digest ? { after: before } : undefined
+    const kept =
+      content !== undefined && content.digest === node.digest && before !== untouched
+        ? { after: before }
+        : undefined
     this.#remember(node, now, content?.digest)
     await round.tell({
       ...told('changed', node),
@@ -255,9 +281,15 @@ export class Tree {
     now: Seen,
     over: Node | undefined,
   ): Promise<void> {
-    // A directory that takes another's place has found it empty.
+    // What it takes the place of goes with it, but what was below has a word of its own.
     if (over !== undefined && over.seen.kind !== now.kind) await this.#delete(round, over)
-    else if (over !== undefined) this.#drop(over)
+    else if (over !== undefined) {
+      for (const entry of [...this.#below(over)]) await round.tell(gone(entry, entry.path))
+      this.#drop(over)
+    }
+    if (this.#options.ignored.byPath) await this.#leaveIgnored(round, node, pathIn(directory, name))
+    // One of several names: its directory may have moved, and it may still be in there.
+    if (now.links > 1 && now.kind !== 'directory') this.#doubt(node.parent!, node.name)
     const previousPath = node.path
     const entries = [...this.#below(node)].map((entry) => ({ entry, previousPath: entry.path }))
     node.parent!.children!.delete(node.name)
@@ -266,9 +298,11 @@ export class Tree {
     directory.children!.set(name, node)
     for (const { entry, previousPath: was } of entries)
       await round.tell({ ...told('moved', entry), previousPath: was, ...unchanged(entry) })
-    const rewritten =
+    const touched =
       now.kind === 'file' && (now.size !== node.seen.size || now.modified !== node.seen.modified)
-    const content = rewritten ? this.#read(node, now) : undefined
+    // The move itself has set the time that tells of a content whose own time was put back.
+    const content = touched || node.digest !== undefined ? this.#read(node, now) : undefined
+    const rewritten = touched || (content !== undefined && content.digest !== node.digest)
     const before = node.image
     this.#remember(node, now, rewritten ? content?.digest : node.digest)
     await round.tell({
@@ -278,6 +312,16 @@ export class Tree {
     })
     for (const directory of [...this.directories(node)])
       if (directory.children !== undefined && !directory.entered) await this.#enter(round, directory)
+  }
+
+  /** What will be at an ignored path after a move goes; what will not be any more is found by looking. */
+  async #leaveIgnored(round: Round, node: Node, path: string): Promise<void> {
+    node.entered = false
+    for (const child of [...(node.children?.values() ?? [])]) {
+      const next = `${path}/${child.name}`
+      if (this.#options.ignored(next, child.name)) await this.#delete(round, child)
+      else await this.#leaveIgnored(round, child, next)
+    }
   }
 
   async #delete(round: Round, node: Node): Promise<void> {
@@ -320,10 +364,20 @@ export class Tree {
       await this.#scan(round, node, open)
     } catch (error) {
       if (isVitrineError(error)) throw error
-      this.#options.uncovered(node.path, 'It may not be read.')
+      this.#cannotRead(node, error)
     } finally {
       open?.close()
     }
+  }
+
+  /** It is looked through once something is heard of it again. */
+  #cannotRead(directory: Node, error: unknown): void {
+    directory.entered = false
+    const errno = errnoOf(error)
+    // Gone in this moment: whatever held it has changed.
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return
+    const may = errno === 'EACCES' || errno === 'EPERM' ? 'may not' : 'cannot'
+    this.#options.uncovered(directory.path, `It ${may} be read.`)
   }
 
   async #scan(round: Round, directory: Node, open: OpenDirectory): Promise<void> {
@@ -355,7 +409,7 @@ export class Tree {
     const node = new Node(directory, name, now)
     node.fresh = isFresh(now)
     directory.children!.set(name, node)
-    this.#byNumber.set(now.ino, node)
+    this.#number(node)
     return node
   }
 
@@ -369,12 +423,42 @@ export class Tree {
 
   #remember(node: Node, now: Seen, digest: string | undefined): void {
     node.seen = now
+    this.#doubtOthers(node)
     node.fresh = isFresh(now)
     node.digest = digest
   }
 
+  #number(node: Node): void {
+    const { ino } = node.seen
+    const other = this.#byNumber.get(ino)
+    this.#byNumber.set(ino, node)
+    if (other === undefined || other === node || node.seen.kind === 'directory') return
+    const names = this.#names.get(ino) ?? new Set([other])
+    this.#names.set(ino, names.add(node))
+    this.#doubtOthers(node)
+  }
+
   #forgetNumber(node: Node): void {
-    if (this.#byNumber.get(node.seen.ino) === node) this.#byNumber.delete(node.seen.ino)
+    const { ino } = node.seen
+    this.#doubtOthers(node)
+    const names = this.#names.get(ino)
+    names?.delete(node)
+    if (names !== undefined && names.size < 2) this.#names.delete(ino)
+    if (this.#byNumber.get(ino) !== node) return
+    const [other] = names ?? []
+    if (other === undefined) this.#byNumber.delete(ino)
+    else this.#byNumber.set(ino, other)
+  }
+
+  /** What happened to a file under one name has happened under all. */
+  #doubtOthers(node: Node): void {
+    for (const other of this.#names.get(node.seen.ino) ?? [])
+      if (other !== node && other.parent !== undefined) this.#doubt(other.parent, other.name)
+  }
+
+  #doubt(directory: Node, name: string): void {
+    const names = this.#doubtful.get(directory) ?? new Set()
+    this.#doubtful.set(directory, names.add(name))
   }
 
   #read(node: Node, now: Seen): Content | undefined {
@@ -393,11 +477,15 @@ export class Tree {
   }
 
   #keep(node: Node, now: Seen, content: Content | undefined): Partial<Change> {
-    node.image = {}
-    if (isPrivate(node.name)) return { unkept: 'private' }
-    if (now.size > this.#options.imageBytes) return { unkept: 'size' }
-    if (content === undefined) return { unkept: 'unreadable' }
-    return { content: content.bytes, after: node.image }
+    const unkept = this.#unkept(node, now, content)
+    node.image = unkept === undefined ? {} : { unkept }
+    return { after: node.image, ...(unkept === undefined && content && { content: content.bytes }) }
+  }
+
+  #unkept(node: Node, now: Seen, content: Content | undefined): string | undefined {
+    if (isPrivate(node.name)) return 'private'
+    if (now.size > this.#options.imageBytes) return 'size'
+    return content === undefined ? 'unreadable' : undefined
   }
 }
 

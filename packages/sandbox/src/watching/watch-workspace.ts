@@ -1,6 +1,5 @@
 import type { Journal, Store } from '@vitrine/journal'
 import type { Handle } from '../files/handle.ts'
-import { Pace } from '../files/pace.ts'
 import { handleDisk, seenOf } from './handle-disk.ts'
 import { ignoring } from './ignore.ts'
 import { NativeWatcher } from './native.ts'
@@ -47,14 +46,14 @@ export async function watchWorkspace(
     seenOf(root.stats),
   )
   const common = { tree, recorder, signal, failed }
-  let watcher: Watcher
+  let watcher: NativeWatcher | PollWatcher
   if (settings.mode === 'native') {
     const native = new NativeWatcher({ ...common, marks: options.marks })
     heard = native.heard
     watcher = native
   } else watcher = new PollWatcher({ ...common, intervalMs: settings.intervalMs })
   try {
-    await tree.begin(new Pace(signal))
+    await watcher.begin()
     await uncovered.said()
     await journal.append([
       { type: 'watch.ready', data: { root: path, mode: settings.mode, entries: tree.entries } },

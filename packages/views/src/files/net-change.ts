@@ -57,7 +57,10 @@ export function deleted(copy: CopyOnce, traces: FileTraces, change: FileChange):
     : withGone(copy, next, origin, { kind, seq, ...present({ before, redacted }) })
 }
 
-/** Takes with it what is known below, and replaces what was at the new path. */
+/**
+ * Takes with it what is known below, and replaces what was at the new path. What is below the new path of a directory
+ * stays: its entries have moved there before it, each with an event of its own.
+ */
 export function moved(copy: CopyOnce, traces: FileTraces, change: FileChange, from: string): FileTraces {
   const { path, kind, size, after, seq } = change
   if (from === path) return traces
@@ -71,7 +74,11 @@ export function moved(copy: CopyOnce, traces: FileTraces, change: FileChange, fr
     seq,
   }
   const taken = takeAll(copy, traces, from)
-  let next = withMoved(copy, withoutAll(copy, taken.traces, path, { seq }), path, self)
+  const cleared =
+    kind === 'directory'
+      ? withoutOne(copy, taken.traces, path, { seq })
+      : withoutAll(copy, taken.traces, path, { seq })
+  let next = withMoved(copy, cleared, path, self)
   for (const [old, now] of taken.files) {
     if (old !== from) next = withMoved(copy, next, path + old.slice(from.length), now)
   }
@@ -152,13 +159,29 @@ interface Ending {
 }
 
 function withoutAll(copy: CopyOnce, traces: FileTraces, path: string, ending: Ending): FileTraces {
-  const { seq } = ending
   const taken = takeAll(copy, traces, path)
-  let next = taken.traces
-  for (const [place, { origin, written, kind, redacted, ...now }] of taken.files) {
+  return withEnded(copy, taken.traces, taken.files, path, ending)
+}
+
+/** What is at the path itself, and not what is below it. */
+function withoutOne(copy: CopyOnce, traces: FileTraces, path: string, ending: Ending): FileTraces {
+  const { now, gone } = valueAt(traces, path) ?? {}
+  if (now === undefined) return traces
+  return withEnded(copy, withValue(copy, traces, path, gone && { gone }), [[path, now]], path, ending)
+}
+
+function withEnded(
+  copy: CopyOnce,
+  traces: FileTraces,
+  files: readonly (readonly [path: string, now: FileNow])[],
+  path: string,
+  ending: Ending,
+): FileTraces {
+  let next = traces
+  for (const [place, { origin, written, kind, redacted, ...now }] of files) {
     if (origin === undefined) continue
     const before = now.before ?? (place === path && !written ? ending.before : undefined)
-    next = withGone(copy, next, origin, { kind, seq, ...present({ before, redacted }) })
+    next = withGone(copy, next, origin, { kind, seq: ending.seq, ...present({ before, redacted }) })
   }
   return next
 }

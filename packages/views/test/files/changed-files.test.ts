@@ -35,6 +35,24 @@ describe('the changed files', () => {
     ['a file that was deleted', [['deleted', 'a']], ['deleted a']],
     ['a file that was moved', [['moved', 'a > b']], ['moved a > b']],
     [
+      'a directory that moved and told its entries first',
+      [
+        ['moved', 'a/x > b/x'],
+        ['moved', 'a/ > b/'],
+      ],
+      ['moved a > b', 'moved a/x > b/x'],
+    ],
+    [
+      'a new directory that moved and told its entries first',
+      [
+        ['created', 'a/'],
+        ['created', 'a/x'],
+        ['moved', 'a/x > b/x'],
+        ['moved', 'a/ > b/'],
+      ],
+      ['created b', 'created b/x'],
+    ],
+    [
       'created, then changed',
       [
         ['created', 'a'],

@@ -14,7 +14,7 @@ const fileChange = z.looseObject({
   /** It had a content before that was never kept. */
   beforeUnknown: z.optional(z.boolean()),
   after: z.optional(blobHash),
-  /** Why its content is not kept: `size`, `private`, `unreadable`, `budget`. */
+  /** Why its content is not kept: `size`, `private`, `unreadable`, `budget`, or `unchanged` since it was first seen. */
   afterUnkept: z.optional(z.string()),
   redacted: z.optional(z.boolean()),
 })
