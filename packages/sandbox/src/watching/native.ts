@@ -33,6 +33,7 @@ export class NativeWatcher implements Watcher {
   readonly #marks: Marks
   #due: number | undefined
   #lastHeard = 0
+  #closing: Promise<void> | undefined
 
   constructor(options: NativeOptions) {
     this.#options = options
@@ -63,7 +64,12 @@ export class NativeWatcher implements Watcher {
     await this.#looking.now()
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     try {
       if (!this.#options.signal.aborted) await this.flush()
     } finally {
@@ -74,13 +80,15 @@ export class NativeWatcher implements Watcher {
   }
 
   #schedule(): void {
-    if (this.#due !== undefined) return
+    if (this.#due !== undefined || this.#closing !== undefined) return
     this.#due = performance.now() + coalesceMs
     // Timers are whole milliseconds and late; the rest is waited for in turns of the loop.
     setTimeout(() => this.#wait(), coalesceMs - 1).unref()
   }
 
   #wait(): void {
+    // Whoever closes it looks a last time.
+    if (this.#closing !== undefined) return
     const now = performance.now()
     const quiet = now - this.#lastHeard >= settleMs || now >= this.#due! + patienceMs
     const { failed } = this.#options

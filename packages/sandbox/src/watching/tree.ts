@@ -5,6 +5,7 @@ import type { Pace } from '../files/pace.ts'
 import type { Change, Image } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
 import type { Ignored } from './ignore.ts'
+import { Inodes } from './inodes.ts'
 import { differs, isSame, Node, type Seen, untouched } from './node.ts'
 
 /** File systems tell time in steps of up to 10 ms. */
@@ -47,9 +48,8 @@ interface Round {
 export class Tree {
   readonly root: Node
   readonly #options: TreeOptions
-  readonly #byNumber = new Map<number, Node>()
-  /** All names of a file that has several. The kernel tells of a change under the one name that it was made by. */
-  readonly #names = new Map<number, Set<Node>>()
+  readonly #inodes = new Inodes()
+  /** Names to look at again, though nothing was heard of them. */
   #doubtful = new Map<Node, Set<string>>()
   #entries = 0
 
@@ -193,7 +193,7 @@ export class Tree {
 
   /** The name under which something was known that is not there any more. */
   #whereItWas(now: Seen): Node | undefined {
-    const node = this.#byNumber.get(now.ino)
+    const node = this.#inodes.at(now.ino)
     if (node === undefined || !isSame(node.seen, now) || !this.#isKnown(node) || node.parent === undefined)
       return undefined
     let open: OpenDirectory | undefined
@@ -429,31 +429,19 @@ export class Tree {
   }
 
   #number(node: Node): void {
-    const { ino } = node.seen
-    const other = this.#byNumber.get(ino)
-    this.#byNumber.set(ino, node)
-    if (other === undefined || other === node || node.seen.kind === 'directory') return
-    const names = this.#names.get(ino) ?? new Set([other])
-    this.#names.set(ino, names.add(node))
+    this.#inodes.add(node)
     this.#doubtOthers(node)
   }
 
   #forgetNumber(node: Node): void {
-    const { ino } = node.seen
     this.#doubtOthers(node)
-    const names = this.#names.get(ino)
-    names?.delete(node)
-    if (names !== undefined && names.size < 2) this.#names.delete(ino)
-    if (this.#byNumber.get(ino) !== node) return
-    const [other] = names ?? []
-    if (other === undefined) this.#byNumber.delete(ino)
-    else this.#byNumber.set(ino, other)
+    this.#inodes.forget(node)
   }
 
   /** What happened to a file under one name has happened under all. */
   #doubtOthers(node: Node): void {
-    for (const other of this.#names.get(node.seen.ino) ?? [])
-      if (other !== node && other.parent !== undefined) this.#doubt(other.parent, other.name)
+    for (const other of this.#inodes.others(node))
+      if (other.parent !== undefined) this.#doubt(other.parent, other.name)
   }
 
   #doubt(directory: Node, name: string): void {

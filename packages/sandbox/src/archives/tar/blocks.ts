@@ -8,10 +8,10 @@ export function paddingOf(size: number): number {
 const checksumAt = 148
 const checksumBytes = 8
 
-/** The sum of a header's bytes up to some place, its own field taken for spaces. */
-export function checksumOf(buffer: Buffer, at: number, length = blockBytes): number {
+/** The sum of a header's bytes, its own field taken for spaces. */
+export function checksumOf(buffer: Buffer, at: number): number {
   let sum = checksumBytes * 0x20
   for (let index = at; index < at + checksumAt; index += 1) sum += buffer[index]!
-  for (let index = at + checksumAt + checksumBytes; index < at + length; index += 1) sum += buffer[index]!
+  for (let index = at + checksumAt + checksumBytes; index < at + blockBytes; index += 1) sum += buffer[index]!
   return sum
 }

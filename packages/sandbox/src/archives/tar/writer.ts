@@ -22,8 +22,6 @@ const types = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as cons
 const nameBytes = 100
 const ownerBytes = 8
 const wideBytes = 12
-/** The rest of a header stays empty. */
-const usedBytes = 265
 
 /** More than it takes to write the headers of a member, a map aside. */
 export function headerRoom({ name, target }: WrittenMember): number {
@@ -138,18 +136,44 @@ function timeText(seconds: number): string {
 }
 
 function writeBlock(out: Buffer, at: number, fields: BlockFields): number {
-  const end = at + blockBytes
-  out.fill(0, at, end)
+  const { block, sum } = templateFor(fields)
+  block.copy(out, at)
   out.write(fields.name, at, nameBytes, 'latin1')
-  writeOctal(out, at + 100, 8, fields.mode)
-  writeOctal(out, at + 108, 8, fields.uid)
-  writeOctal(out, at + 116, 8, fields.gid)
-  writeOctal(out, at + 124, 12, fields.size)
-  writeOctal(out, at + 136, 12, fields.mtime)
-  out[at + 156] = fields.type.charCodeAt(0)
   out.write(fields.target, at + 157, nameBytes, 'latin1')
-  out.write('ustar\x0000', at + 257, 'latin1')
-  writeOctal(out, at + 148, 7, checksumOf(out, at, usedBytes))
+  writeOctal(out, at + 124, wideBytes, fields.size)
+  writeOctal(out, at + 136, wideBytes, fields.mtime)
+  const own = sumOf(out, at, fields.name.length) + sumOf(out, at + 157, fields.target.length)
+  writeOctal(out, at + 148, 7, sum + own + sumOf(out, at + 124, 2 * wideBytes))
   out[at + 155] = 0x20
-  return end
+  return at + blockBytes
+}
+
+function sumOf(bytes: Buffer, at: number, length: number): number {
+  let sum = 0
+  for (let index = at; index < at + length; index += 1) sum += bytes[index]!
+  return sum
+}
+
+interface Template {
+  readonly block: Buffer
+  readonly sum: number
+  readonly fields: BlockFields
+}
+
+let template: Template | undefined
+
+/** A header without what is its own. Most members are like the one before. */
+function templateFor(fields: BlockFields): Template {
+  const last = template?.fields
+  const { mode, uid, gid, type } = fields
+  if (template && last?.mode === mode && last.uid === uid && last.gid === gid && last.type === type)
+    return template
+  const block = Buffer.alloc(blockBytes)
+  writeOctal(block, 100, ownerBytes, mode)
+  writeOctal(block, 108, ownerBytes, uid)
+  writeOctal(block, 116, ownerBytes, gid)
+  block[156] = type.charCodeAt(0)
+  block.write('ustar\x0000', 257, 'latin1')
+  template = { block, sum: checksumOf(block, 0), fields }
+  return template
 }
