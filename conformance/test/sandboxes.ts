@@ -14,7 +14,7 @@ import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '..
 export function localSandboxes(
   isolation: Isolation,
   kind: 'memory' | 'sqlite',
-  mode: 'native' | 'poll' = 'native',
+  mode: WatchOptions['mode'] = 'native',
 ): MakeSandbox {
   return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
     const { limits, network, reach, policy, grants, watch, commitMs } = wish
@@ -55,7 +55,10 @@ export function localSandboxes(
   }
 }
 
-function polled(watch: SandboxWish['watch'] = {}, mode: 'native' | 'poll'): WatchOptions | false {
+function polled(
+  watch: SandboxWish['watch'] = {},
+  mode: WatchOptions['mode'] = 'native',
+): WatchOptions | false {
   return watch === false ? watch : { ...watch, mode, intervalMs: 50 }
 }
 

@@ -48,7 +48,6 @@ export async function openai(workspaceBaseDir: string): Promise<Peer> {
       editor.createFile({ type: 'create_file', path, diff: text.replace(/^/gm, '+') }),
     list: (path) => session.listDir({ path }),
     archive: {
-      loses: 'JSON with base64, held in memory; no modes, links or times',
       persist: () => session.persistWorkspace(),
       hydrate: (archive) => session.hydrateWorkspace(archive),
     },

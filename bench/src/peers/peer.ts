@@ -16,8 +16,6 @@ export interface Peer {
   list(path: string): Promise<unknown>
   /** Absent where it has no way to put its workspace into a file. */
   readonly archive?: {
-    /** What its archive does not keep. */
-    readonly loses: string
     persist(): Promise<Uint8Array>
     hydrate(archive: Uint8Array): Promise<void>
   }

@@ -63,19 +63,13 @@ function emptyFolder(path: string): void {
 async function ours(): Promise<Way> {
   mkdirSync(root, { recursive: true })
   const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
-  const watching = who === 'ours'
-  const provider = local({
-    root,
-    data: join(folder, 'data'),
-    isolation: 'none',
-    ...(!watching && { watch: false }),
-  })
+  const provider = local({ root, data: join(folder, 'data'), isolation: 'none' })
   const sandbox = await createSandbox({ store, provider })
   return {
     empty: () => emptyFolder(root),
     persist: async () => toFile(await sandbox.persist(), archive),
     hydrate: async () => sandbox.hydrate(await fromFile(archive)),
-    settled: async () => watching && sandbox.files.flush(),
+    settled: () => sandbox.files.flush(),
     async close() {
       await sandbox.close()
       await store.close()

@@ -18,9 +18,12 @@ export function compare(left: string, right: string): Likeness {
   const names = new Map<bigint, string>()
   const otherNames = new Map<bigint, string>()
   const [here, there] = [new Set(mine), new Set(other)]
-  differs.missing += here.symmetricDifference(there).size
+  for (const path of other) if (!here.has(path)) differs.missing += 1
   for (const path of mine) {
-    if (!there.has(path)) continue
+    if (!there.has(path)) {
+      differs.missing += 1
+      continue
+    }
     const [a, b] = [
       lstatSync(join(left, path), { bigint: true }),
       lstatSync(join(right, path), { bigint: true }),

@@ -11,7 +11,7 @@ export interface ArchiveHost {
 }
 
 export interface ArchiveHostOptions {
-  readonly who: 'ours' | 'ours, not watching' | 'openai'
+  readonly who: 'ours' | 'openai'
   readonly root: string
   readonly archive: string
   readonly folder: string

@@ -15,8 +15,8 @@ const trees = [
 const ourPauseMs = 12
 /** Each watcher has its turn that often: the machine's moods are shared. */
 const turns = 2
-const ourWrites = 150
-const peerWrites: Readonly<Record<PeerWatcherName, number>> = { parcel: 20, chokidar: 75, tanstack: 12 }
+const ourWrites = 125
+const peerWrites: Readonly<Record<PeerWatcherName, number>> = { parcel: 15, chokidar: 60, tanstack: 6 }
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar', 'tanstack']
 const writers = ['by the host', 'by a process'] as const
 

@@ -126,7 +126,7 @@ export class EngineCore {
       () => chooseMachine(this.id, this.settings),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
-    this.#capabilities = { ...machine.capabilities, watching: this.settings.watch?.mode ?? 'none' }
+    this.#capabilities = { ...machine.capabilities, watching: watchingOf(this.settings) }
     try {
       warnOfFallback(degraded)
       if (degraded.length > 0)
@@ -227,6 +227,7 @@ export class EngineCore {
     this.store.lost.removeEventListener('abort', this.#onStoreLost)
     const entries = this.table.leave()
     const { machine, wayOut, forwards, files } = running
+    await files.beforeEnd()
     const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
     await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])
@@ -259,6 +260,11 @@ function warnOfFallback(degraded: readonly Degradation[]): void {
     process.emitWarning(`Commands run without isolation: ${fallback.reason}`, {
       code: 'VITRINE_NOT_ISOLATED',
     })
+}
+
+function watchingOf({ watch }: Settings): Capabilities['watching'] {
+  if (watch === undefined) return 'none'
+  return watch.mode === 'native' ? 'native' : 'poll'
 }
 
 function notRunning(): VitrineError {

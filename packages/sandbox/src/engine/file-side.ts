@@ -6,8 +6,9 @@ import { VitrineError } from '@vitrine/protocol'
 import { Places } from '../files/places.ts'
 import type { FileRoom } from '../files/room.ts'
 import { Staging } from '../files/staging.ts'
-import type { Machine } from '../machine/machine.ts'
+import type { Launched, Machine } from '../machine/machine.ts'
 import { outside } from '../outside.ts'
+import type { FindRun } from '../watching/find-disk.ts'
 import { watchWorkspace } from '../watching/watch-workspace.ts'
 import type { Watcher } from '../watching/watcher.ts'
 import type { Settings } from './settings.ts'
@@ -19,11 +20,13 @@ export class FileSide {
   readonly room: FileRoom
   readonly machine: Machine
   readonly #ending = new AbortController()
+  readonly #looksByCommands: boolean
   #watcher: Watcher | undefined
 
-  private constructor(room: FileRoom, machine: Machine) {
+  private constructor(room: FileRoom, machine: Machine, looksByCommands: boolean) {
     this.room = room
     this.machine = machine
+    this.#looksByCommands = looksByCommands
   }
 
   static async open(settings: Settings, machine: Machine, journal: Journal, store: Store): Promise<FileSide> {
@@ -32,7 +35,11 @@ export class FileSide {
     let places: Places | undefined
     try {
       places = Places.open(machine.root, machine.home, grants, (path) => machine.onDisk(path))
-      const side = new FileSide({ places, staging, givesAway: machine.givesFilesAway }, machine)
+      const side = new FileSide(
+        { places, staging, givesAway: machine.givesFilesAway },
+        machine,
+        watch?.mode === 'find',
+      )
       await journal.operate('prepare_staging', {}, () => staging.clear())
       if (watch !== undefined)
         side.#watcher = await journal.operate(
@@ -47,6 +54,7 @@ export class FileSide {
                 journal,
                 store,
                 marks: join(folders.state, 'marks'),
+                run: (argv) => runQuietly(machine, argv),
                 signal: AbortSignal.any([side.#ending.signal, store.lost]),
               }),
             ),
@@ -81,16 +89,42 @@ export class FileSide {
     return this.#watcher
   }
 
+  /** Who looks by commands looks a last time before there are none. */
+  async beforeEnd(): Promise<void> {
+    if (this.#looksByCommands) await this.#withinLimit(this.settle())
+  }
+
   /** Ends with a last look, so that what processes did to the end is on record. */
   async close(): Promise<void> {
+    if (this.#looksByCommands) this.#ending.abort()
     const closed = this.#watcher?.close().catch(() => undefined)
-    await Promise.race([closed, sleep(closingMs, undefined, { ref: false })])
+    await this.#withinLimit(closed)
     this.#ending.abort()
     await closed
     await this.room.staging.clear().catch(() => undefined)
     this.room.staging.close()
     this.room.places.close()
   }
+
+  async #withinLimit(work: Promise<unknown> | undefined): Promise<void> {
+    await Promise.race([work?.catch(() => undefined), sleep(closingMs, undefined, { ref: false })])
+  }
+}
+
+/** A command of the watcher's own: what it is for is on record already. */
+function runQuietly(machine: Machine, argv: readonly string[]): FindRun {
+  const { root: cwd, environment: env } = machine
+  const launched = machine.launch({ argv, cwd, env, input: false })
+  const exit = launched.then(async ({ ended }) => ({ exitCode: (await ended).code }))
+  // What could not be started fails where its output is read.
+  exit.catch(() => undefined)
+  return { stdout: outputOf(launched), exit }
+}
+
+async function* outputOf(launched: Promise<Launched>): AsyncGenerator<Uint8Array> {
+  const { pipes } = await launched
+  pipes?.stderr.resume()
+  yield* pipes?.stdout ?? []
 }
 
 /** Whatever comes first: the caller's signal or the end of the sandbox. */

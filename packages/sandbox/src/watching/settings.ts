@@ -4,8 +4,11 @@ import { VitrineError } from '@vitrine/protocol'
 export interface WatchOptions {
   /** Names, or paths from the root, that are not looked into: patterns with `*`. Default `.git` and `node_modules`. */
   readonly ignore?: readonly string[]
-  /** `native` (default): the kernel tells. `poll`: it is looked at every so often. */
-  readonly mode?: 'native' | 'poll'
+  /**
+   * `native` (default): the kernel tells. `poll`: it is looked at every so often, for file systems that do not tell.
+   * `find`: the same by commands inside, for machines where nothing else can be done.
+   */
+  readonly mode?: 'native' | 'poll' | 'find'
   /** Between two looks when polling; default 1,000. */
   readonly intervalMs?: number
   /** Entries that are followed; what is beyond is named in `watch.degraded`. Default 500,000. */
@@ -29,8 +32,8 @@ export function watchSettings(options: WatchOptions = {}): WatchSettings {
     imageBytes: options.imageBytes ?? 1024 * 1024,
     imagesTotalBytes: options.imagesTotalBytes ?? 1024 * 1024 * 1024,
   }
-  if (settings.mode !== 'native' && settings.mode !== 'poll')
-    throw invalid(`mode: expected native or poll, got ${JSON.stringify(settings.mode)}`)
+  if (!['native', 'poll', 'find'].includes(settings.mode))
+    throw invalid(`mode: expected native, poll or find, got ${JSON.stringify(settings.mode)}`)
   if (!settings.ignore.every((pattern) => typeof pattern === 'string' && pattern !== ''))
     throw invalid('ignore: expected a list of names')
   for (const name of ['intervalMs', 'maxEntries', 'imageBytes', 'imagesTotalBytes'] as const) {

@@ -1,5 +1,7 @@
+import { buffer } from 'node:stream/consumers'
 import type { Journal, Store } from '@vitrine/journal'
 import type { Handle } from '../files/handle.ts'
+import { FindDisk, type FindRun } from './find-disk.ts'
 import { handleDisk, seenOf } from './handle-disk.ts'
 import { ignoring } from './ignore.ts'
 import { NativeWatcher } from './native.ts'
@@ -21,6 +23,8 @@ export interface WatchWorkspace {
   /** A folder of the host's alone. */
   readonly marks: string
   readonly signal: AbortSignal
+  /** Runs a command in the workspace, for the mode `find`. */
+  run(argv: readonly string[]): FindRun
 }
 
 /** The one watcher of a sandbox. Resolves once it knows everything that is there. */
@@ -34,9 +38,10 @@ export async function watchWorkspace(
     if (!signal.aborted) uncovered.add('', `Looking at it failed: ${String(error)}`)
   }
   let heard: ((node: Node, name: string | null) => void) | undefined
+  const found = settings.mode === 'find' ? findDisk(options) : undefined
   const tree = new Tree(
     {
-      disk: handleDisk(root),
+      disk: found ?? handleDisk(root),
       ignored: ignoring(settings.ignore),
       maxEntries: settings.maxEntries,
       imageBytes: settings.imageBytes,
@@ -51,7 +56,10 @@ export async function watchWorkspace(
     const native = new NativeWatcher({ ...common, marks: options.marks })
     heard = native.heard
     watcher = native
-  } else watcher = new PollWatcher({ ...common, intervalMs: settings.intervalMs })
+  } else {
+    const refresh = found && (() => found.refresh())
+    watcher = new PollWatcher({ ...common, intervalMs: settings.intervalMs, ...(refresh && { refresh }) })
+  }
   try {
     await watcher.begin()
     await uncovered.said()
@@ -71,4 +79,17 @@ export async function watchWorkspace(
       await uncovered.said()
     },
   }
+}
+
+function findDisk({ run, settings: { ignore, imageBytes } }: WatchWorkspace): FindDisk {
+  return new FindDisk({
+    run,
+    prune: ignore,
+    imageBytes,
+    async read(path, maxBytes) {
+      const { stdout, exit } = run(['head', '-c', String(maxBytes + 1), '--', path])
+      const bytes = await buffer(stdout)
+      return (await exit).exitCode === 0 ? bytes : undefined
+    },
+  })
 }

@@ -26,7 +26,7 @@ export const fileData = {
   'file.moved': z.extend(fileChange, { previousPath: z.string() }),
   'watch.ready': z.looseObject({
     root: z.string(),
-    mode: z.optional(z.enum(['native', 'poll'])),
+    mode: z.optional(z.enum(['native', 'poll', 'find'])),
     entries: z.optional(count),
   }),
   'watch.degraded': z.looseObject({
