@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { createSandbox, local } from '@vitrine/sandbox'
 import { openPeer } from '../peers/peers.ts'
-import { fromFile, toFile } from './file-streams.ts'
+import { fromFile, fromReadStream, toFile } from './file-streams.ts'
 
-export type ArchiveRequest = 'persist' | 'hydrate'
+export type ArchiveRequest = 'persist' | 'hydrate' | 'hydratePlainly'
 
 export interface ArchiveFigures {
   readonly ms: number
@@ -20,6 +20,8 @@ interface Way {
   empty(): void
   persist(): Promise<unknown>
   hydrate(): Promise<unknown>
+  /** From the stream that most would take. */
+  hydratePlainly(): Promise<unknown>
   /** Whatever goes on by itself afterwards. */
   settled(): Promise<unknown>
   close(): Promise<void>
@@ -37,7 +39,7 @@ async function answer(request: ArchiveRequest | 'end'): Promise<void> {
     process.disconnect()
     return
   }
-  if (request === 'hydrate') way.empty()
+  if (request !== 'persist') way.empty()
   await way.settled()
   globalThis.gc?.()
   await sleep(100)
@@ -69,6 +71,7 @@ async function ours(): Promise<Way> {
     empty: () => emptyFolder(root),
     persist: async () => toFile(await sandbox.persist(), archive),
     hydrate: async () => sandbox.hydrate(await fromFile(archive)),
+    hydratePlainly: () => sandbox.hydrate(fromReadStream(archive)),
     settled: () => sandbox.files.flush(),
     async close() {
       await sandbox.close()
@@ -83,13 +86,15 @@ async function theirs(): Promise<Way> {
   if ('missing' in peer) throw new Error(peer.missing)
   const { archive: archiving } = peer
   if (archiving === undefined) throw new Error(`${peer.name} has no archives.`)
+  const hydrate = () => archiving.hydrate(readFileSync(archive))
   cpSync(root, peer.root, { recursive: true, verbatimSymlinks: true })
   return {
     empty: () => emptyFolder(peer.root),
     async persist() {
       writeFileSync(archive, await archiving.persist())
     },
-    hydrate: async () => archiving.hydrate(readFileSync(archive)),
+    hydrate,
+    hydratePlainly: hydrate,
     settled: async () => undefined,
     close: () => peer.close(),
   }

@@ -10,6 +10,7 @@ import { type ArchiveHostOptions, startHost } from './host.ts'
 import { large, many, type Source } from './source.ts'
 
 const bar = { ratio: 1.5, rssBytes: 64 * 1024 * 1024 }
+const plainRounds = 3
 const run = promisify(execFile)
 
 /** A workspace into a file and out of it, beside tar. */
@@ -69,24 +70,37 @@ async function hydrating(
   )
   const theirs = join(folder, 'theirs')
   const likeness: { ours?: Likeness; tar?: Likeness } = {}
-  const took = await withHost(
+  const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
+    inTurns(times, {
+      tar() {
+        mkdirSync(theirs)
+        return timed(() => run('tar', ['xf', archive, '-C', theirs]))
+      },
+      ours: async () => (await ask(request)).ms,
+      after(who, last) {
+        if (last) likeness[who] = compare(source, who === 'tar' ? theirs : target)
+        // Ours is emptied before the next.
+        if (who === 'tar') rmSync(theirs, { recursive: true })
+      },
+    })
+  const { took, plainly } = await withHost(
     { who: 'ours', root: target, archive, folder: join(folder, 'hydrating') },
-    (ask) =>
-      inTurns(rounds, {
-        tar() {
-          mkdirSync(theirs)
-          return timed(() => run('tar', ['xf', archive, '-C', theirs]))
-        },
-        ours: async () => (await ask('hydrate')).ms,
-        after(who, last) {
-          if (last) likeness[who] = compare(source, who === 'tar' ? theirs : target)
-          // Ours is emptied before the next.
-          if (who === 'tar') rmSync(theirs, { recursive: true })
-        },
-      }),
+    async (ask) => ({
+      plainly: await turns(ask, 'hydratePlainly', plainRounds),
+      took: await turns(ask, 'hydrate', rounds),
+    }),
   )
   return [
-    ratioRow(`hydrate() of ${what} from that file, watching on`, took, 'tar xf of the same file'),
+    ratioRow(
+      `hydrate() of ${what} from that file, read into the same memory in turn, watching on`,
+      took,
+      'tar xf of the same file',
+    ),
+    {
+      ...ratioRow('the same from createReadStream, which takes new memory for each part', plainly, 'tar xf'),
+      bar: '',
+      holds: null,
+    },
     {
       what: `${what}: what was hydrated beside what was persisted`,
       measured: told(likeness.ours!),
@@ -142,10 +156,9 @@ async function besideOpenai({ what }: Source, { folder, source }: Places): Promi
   return rows
 }
 
-async function withHost<T>(
-  options: ArchiveHostOptions,
-  use: (ask: (request: ArchiveRequest) => Promise<ArchiveFigures>) => Promise<T>,
-): Promise<T> {
+type Ask = (request: ArchiveRequest) => Promise<ArchiveFigures>
+
+async function withHost<T>(options: ArchiveHostOptions, use: (ask: Ask) => Promise<T>): Promise<T> {
   const host = await startHost(options)
   try {
     return await use(host.ask)

@@ -91,12 +91,13 @@ export class FileSide {
 
   /** Who looks by commands looks a last time before there are none. */
   async beforeEnd(): Promise<void> {
-    if (this.#looksByCommands) await this.#withinLimit(this.settle())
+    if (!this.#looksByCommands) return
+    await this.#withinLimit(this.settle())
+    this.#ending.abort()
   }
 
   /** Ends with a last look, so that what processes did to the end is on record. */
   async close(): Promise<void> {
-    if (this.#looksByCommands) this.#ending.abort()
     const closed = this.#watcher?.close().catch(() => undefined)
     await this.#withinLimit(closed)
     this.#ending.abort()

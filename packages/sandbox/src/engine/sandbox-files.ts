@@ -18,6 +18,7 @@ import {
 } from '@vitrine/protocol'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { closingStream } from '../files/closing-stream.ts'
+import { fileError } from '../files/errors.ts'
 import type { Identity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
 import { cancelled } from '../files/pace.ts'
@@ -78,13 +79,13 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ room }, as) => {
+      ({ room }, as, signal) => {
         if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
           throw new VitrineError(
             'argument_invalid',
             `data: expected a text, bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
           )
-        return writeFile(room, path, data, options, as)
+        return writeFile(room, path, data, { ...options, signal }, as)
       },
       ({ size }) => ({ size }),
     )
@@ -96,7 +97,7 @@ export class SandboxFiles implements Files {
       path,
       about(path, options),
       options,
-      ({ room }, as) => list(room, path, options, as),
+      ({ room }, as, signal) => list(room, path, { ...options, signal }, as),
       ({ entries, truncated }) => ({ count: entries.length, ...(truncated && { truncated }) }),
     )
   }
@@ -141,7 +142,8 @@ export class SandboxFiles implements Files {
   }
 
   move(from: string, to: string, options: FileOptions & { readonly parents?: boolean } = {}): Promise<void> {
-    return this.#operate('mv', from, { ...about(from, options), to }, options, ({ room }, as) => {
+    const facts = { ...about(from, options), to: about(to, {}).path }
+    return this.#operate('mv', from, facts, options, ({ room }, as) => {
       checkPath('to', to)
       move(room, from, to, options, as)
     })
@@ -153,7 +155,9 @@ export class SandboxFiles implements Files {
   ): Promise<void> {
     const { recursive, force } = options
     const facts = { ...about(path, options), ...(recursive && { recursive }), ...(force && { force }) }
-    return this.#operate('rm', path, facts, options, ({ room }, as) => remove(room, path, options, as))
+    return this.#operate('rm', path, facts, options, ({ room }, as, signal) =>
+      remove(room, path, { ...options, signal }, as),
+    )
   }
 
   chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
@@ -174,7 +178,7 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ room }, as) => search(room, path, { ...options, ignored: ignoring(ignore) }, as),
+      ({ room }, as, signal) => search(room, path, { ...options, signal, ignored: ignoring(ignore) }, as),
       ({ hits, truncated }) => ({ count: hits.length, ...(truncated && { truncated }) }),
     )
   }
@@ -279,19 +283,27 @@ export class SandboxFiles implements Files {
     path: string,
     facts: Facts,
     options: FileOptions,
-    run: (side: FileSide, as: Identity | undefined) => T | Promise<T>,
+    run: (side: FileSide, as: Identity | undefined, signal: AbortSignal) => T | Promise<T>,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     const { signal } = options
-    return this.#journal.operate(
-      op,
-      facts,
-      () => {
-        const { side, as } = this.#begin(path, options)
-        return run(side, as)
-      },
-      { ...(finish && { finish }), ...(signal && { signal }) },
-    )
+    return this.#journal
+      .operate(
+        op,
+        facts,
+        async () => {
+          const { side, as } = this.#begin(path, options)
+          try {
+            return await run(side, as, untilEither(signal, side.ending))
+          } catch (error) {
+            throw fileError(error, path)
+          }
+        },
+        { ...(finish && { finish }), ...(signal && { signal }) },
+      )
+      .catch((error: unknown) => {
+        throw signal?.aborted && error === signal.reason ? cancelled(signal) : error
+      })
   }
 }
 

@@ -21,7 +21,10 @@ export function makeDirectories(
     if (entry !== undefined) throw new VitrineError('file_exists', `There is something at ${told} already.`)
     mustBeWritable(room, spot)
     withParents(room, spot, { parents: options.parents, as }, (parent, name) =>
-      makeDirectory(room, parent, name, spot.path, as, options.mode).close(),
+      makeDirectory(room, parent, name, spot.path, as, {
+        mode: options.mode,
+        taken: options.parents === true ? 'used' : 'refused',
+      }).close(),
     )
   })
 }
@@ -46,9 +49,13 @@ export function move(
         throw new VitrineError('file_is_directory', `${told} is a directory.`)
       if (target.entry !== undefined && target.parent !== undefined)
         mustChange(target.parent, target.entry, as, told)
-      withParents(room, target, { parents: options.parents, as }, (into, last) =>
-        renameSync(parent.at(name), into.at(last)),
-      )
+      if (target.asDirectory && entry.kind !== 'directory')
+        throw new VitrineError('file_not_directory', `to: ${told} would be a file, not a directory.`)
+      withParents(room, target, { parents: options.parents, as }, (into, last) => {
+        // Between two names of one file a rename does nothing.
+        if (target.path !== source.path && isSame(target.entry, entry)) unlinkSync(parent.at(name))
+        else renameSync(parent.at(name), into.at(last))
+      })
     })
   })
 }
@@ -104,6 +111,10 @@ export function changeMode(room: FileRoom, path: string, mode: number, as: Ident
       throw new VitrineError('file_denied', `${told}: only its owner may change its mode.`)
     chmodSync(entry.self, mode)
   })
+}
+
+function isSame(one: Handle | undefined, other: Handle): boolean {
+  return one?.kind === 'file' && one.stats.ino === other.stats.ino && one.stats.dev === other.stats.dev
 }
 
 /** What may be taken out of its directory. */

@@ -14,6 +14,11 @@ export function isExactText(text: string): boolean {
   return text.isWellFormed() || !loneSurrogate.test(text.replace(/(?<![\ud800-\udbff])[\udc80-\udcff]/g, ''))
 }
 
+/** The one text of a name that may be spelled in several ways: bytes that are UTF-8 after all are read as such. */
+export function toExactText(text: string): string {
+  return text.isWellFormed() ? text : fromBytes(encode(text))
+}
+
 function encode(text: string): Buffer {
   const parts: Buffer[] = []
   let from = 0

@@ -8,7 +8,7 @@ import {
   readlinkSync,
   type Stats,
 } from 'node:fs'
-import type { FileKind } from '@vitrine/protocol'
+import { type FileKind, VitrineError } from '@vitrine/protocol'
 import { fromBytes, toBytes } from './exact-text.ts'
 
 /** Opens the name and not the thing: no device wakes up, no FIFO waits. Node has no name for it. */
@@ -20,12 +20,28 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants
  * from here, one name at a time and without following a link, so that nothing can be put in between.
  */
 export class Handle {
-  readonly fd: number
-  readonly stats: Stats
+  #stats: Stats
+  #fd: number | undefined
 
   constructor(fd: number, stats: Stats) {
-    this.fd = fd
-    this.stats = stats
+    this.#fd = fd
+    this.#stats = stats
+  }
+
+  /** As it was when it was opened, or looked at again. */
+  get stats(): Stats {
+    return this.#stats
+  }
+
+  lookAgain(): void {
+    this.#stats = fstatSync(this.fd)
+  }
+
+  /** Its number, which is another's once this is closed: what comes late is refused. */
+  get fd(): number {
+    if (this.#fd === undefined)
+      throw new VitrineError('sandbox_not_running', 'The sandbox ended before this was done.')
+    return this.#fd
   }
 
   /** A directory of this machine. Its path is trusted. */
@@ -86,7 +102,9 @@ export class Handle {
   }
 
   close(): void {
-    closeSync(this.fd)
+    if (this.#fd === undefined) return
+    closeSync(this.#fd)
+    this.#fd = undefined
   }
 }
 

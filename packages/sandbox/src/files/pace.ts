@@ -32,5 +32,5 @@ export class Pace {
 }
 
 export function cancelled(signal: AbortSignal): VitrineError {
-  return new VitrineError('cancelled', 'The caller called it off.', { cause: signal.reason })
+  return new VitrineError('cancelled', 'It was called off before it was done.', { cause: signal.reason })
 }

@@ -1,8 +1,8 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { chownSync, mkdirSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import { outside } from './errors.ts'
-import { isExactText } from './exact-text.ts'
+import { isExactText, toBytes, toExactText } from './exact-text.ts'
 import { Handle } from './handle.ts'
 
 /** More than the workspace that files may be read from, or written to. */
@@ -27,18 +27,20 @@ export type OnDisk = (path: string) => string | undefined
 export class Places {
   readonly root: Place
   readonly #all: readonly Place[]
+  readonly #depth: number
 
   private constructor(root: Place, grants: readonly Place[]) {
     this.root = root
-    // The longest first: the nearest one decides.
-    this.#all = [root, ...grants].toSorted((a, b) => b.path.length - a.path.length)
+    // The longest first: the nearest one decides, and what is granted over what is there anyway.
+    this.#all = [...grants, root].toSorted((a, b) => b.path.length - a.path.length)
+    this.#depth = Math.max(...this.#all.map(({ path }) => path.split('/').length))
   }
 
   static open(root: string, home: string, grants: readonly Grant[], onDisk: OnDisk): Places {
     const opened: Place[] = []
     try {
       opened.push({ path: root, writable: true, directory: Handle.directory(root) })
-      for (const grant of grants) opened.push(openGrant(grant, home, onDisk))
+      for (const grant of grants) opened.push(openGrant(grant, root, home, onDisk))
       return new Places(opened[0]!, opened.slice(1))
     } catch (error) {
       for (const { directory } of opened) directory.close()
@@ -48,11 +50,23 @@ export class Places {
 
   /** The place that a path begins in, and the names from there. */
   locate(path: string): { readonly place: Place; readonly names: string[] } {
-    const absolute = path.startsWith('/')
-    const place = absolute ? this.#of(posix.normalize(path)) : this.root
-    if (place === undefined) throw outside(path)
-    const below = absolute ? posix.normalize(path).slice(place.path.length) : path
-    return { place, names: below.split('/') }
+    const names = toExactText(path).split('/')
+    if (names[0] !== '') return { place: this.root, names }
+    let found: { readonly place: Place; readonly names: string[] } | undefined
+    const above: string[] = []
+    for (const [at, name] of names.entries()) {
+      if (name === '..') {
+        // From a place on, it is where the directories lead and not where the text does.
+        if (found !== undefined) break
+        above.pop()
+      } else if (name !== '' && name !== '.') above.push(name)
+      if (above.length >= this.#depth) break
+      const here = `/${above.join('/')}`
+      const place = this.#all.find((one) => one.path === here)
+      if (place !== undefined) found = { place, names: names.slice(at + 1) }
+    }
+    if (found === undefined) throw outside(path)
+    return found
   }
 
   /** The nearest place to a path without links. */
@@ -83,26 +97,77 @@ export class Places {
   }
 }
 
-function openGrant({ path, writable = false }: Grant, home: string, onDisk: OnDisk): Place {
+function openGrant({ path, writable = false }: Grant, root: string, home: string, onDisk: OnDisk): Place {
   const invalid = (reason: string) =>
     new VitrineError('argument_invalid', `grants: ${JSON.stringify(path)} ${reason}`)
   const full = typeof path === 'string' ? path.replace(/^~(?=\/|$)/, home) : ''
   if (!full.startsWith('/')) throw invalid('is not an absolute path.')
   const place = posix.normalize(full).replace(/\/+$/, '')
   if (place === '') throw invalid('would grant everything.')
-  const disk = onDisk(place)
-  if (disk === undefined)
+  const base = baseOf(place, [root, home], onDisk)
+  const disk = base && onDisk(base)
+  if (!base || !disk)
     throw invalid('is nothing of this machine: grant a part of HOME or of what is in `binds`.')
   let real: string
   try {
     real = realpathSync(disk)
-    if (!lstatSync(real).isDirectory()) throw invalid('is not a directory.')
-  } catch (error) {
-    if (error instanceof VitrineError) throw error
+  } catch {
     throw invalid('does not exist.')
   }
   if (real === '/') throw invalid('leads to the root of this machine.')
-  return { path: place, writable, directory: Handle.directory(real) }
+  if (base === place && [root, home].some((own) => isWithin(real, own) && !isWithin(place, own)))
+    throw invalid('leads into the workspace or HOME: grant it by its own path.')
+  let directory: Handle
+  try {
+    directory = Handle.directory(real)
+  } catch {
+    throw invalid('is not a directory.')
+  }
+  // From here on the sandbox may have changed it: a link is not followed.
+  for (const name of place.slice(base.length).split('/').filter(Boolean)) {
+    // HOME is new with a sandbox.
+    const next = directory.entry(name) ?? (base === home ? made(directory, name) : undefined)
+    directory.close()
+    if (next?.kind === 'directory') {
+      directory = next
+      continue
+    }
+    next?.close()
+    if (next === undefined) throw invalid('does not exist.')
+    throw invalid(
+      next.kind === 'symlink' ? 'leads through a link: grant where it leads.' : 'is not a directory.',
+    )
+  }
+  return { path: place, writable, directory }
+}
+
+function made(parent: Handle, name: string): Handle | undefined {
+  mkdirSync(parent.at(name), 0o755)
+  const directory = parent.entry(name)
+  if (directory?.kind !== 'directory' || process.geteuid?.() !== 0) return directory
+  chownSync(directory.self, parent.stats.uid, parent.stats.gid)
+  directory.lookAgain()
+  return directory
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+/** The last part of a path that only the host can change; on a machine without walls, all of what is not the sandbox's. */
+function baseOf(place: string, own: readonly string[], onDisk: OnDisk): string | undefined {
+  const mine = own.filter((folder) => isWithin(place, folder)).toSorted((a, b) => b.length - a.length)[0]
+  if (onDisk('/') !== undefined) return mine ?? place
+  if (onDisk(place) === undefined) return undefined
+  let base = place
+  for (let up = posix.dirname(base); isBelow(base, up, onDisk); up = posix.dirname(base)) base = up
+  return base
+}
+
+/** Whether it lies in the other on disk too, and is not mounted over it. */
+function isBelow(path: string, up: string, onDisk: OnDisk): boolean {
+  const folder = onDisk(up)
+  return folder !== undefined && onDisk(path) === posix.join(folder, posix.basename(path))
 }
 
 /** A path as callers give it. */
@@ -113,9 +178,6 @@ export function checkPath(name: string, path: unknown): asserts path is string {
   if (/^[A-Za-z]:[\\/]/.test(path) || path.startsWith('\\\\'))
     throw invalid(`${JSON.stringify(path)} is a path of Windows; use one with "/".`)
   if (!isExactText(path)) throw invalid('it holds half a character.')
-  if (Buffer.byteLength(path) > 4_095)
-    throw new VitrineError(
-      'path_too_long',
-      `${name}: a path of ${Buffer.byteLength(path)} bytes is too long.`,
-    )
+  const bytes = Buffer.byteLength(toBytes(path))
+  if (bytes > 4_095) throw new VitrineError('path_too_long', `${name}: a path of ${bytes} bytes is too long.`)
 }

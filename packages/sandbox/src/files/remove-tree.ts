@@ -1,5 +1,5 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
-import { randomHex } from '@vitrine/protocol'
+import { randomHex, VitrineError } from '@vitrine/protocol'
 import { errnoOf, type Handle, isMissing } from './handle.ts'
 import { Pace } from './pace.ts'
 
@@ -22,35 +22,48 @@ interface Removal {
 }
 
 async function removeOne(removal: Removal, parent: Handle, name: string, depth: number): Promise<void> {
-  const { pace } = removal
-  if (pace.due) await pace.rest()
-  const entry = parent.entry(name)
-  if (entry === undefined) return
-  try {
-    if (entry.kind !== 'directory') {
-      changing(parent, () => unlinkSync(parent.at(name)))
-      return
-    }
-    if (depth >= maxOpen) {
-      const raised = `deep-${randomHex(8)}`
-      changing(parent, () => renameSync(parent.at(name), removal.top.at(raised)))
-      removal.raised.push(raised)
-      return
-    }
-    for (let attempt = 1; ; attempt += 1) {
-      for (const child of changing(entry, () => entry.names()))
-        await removeOne(removal, entry, child, depth + 1)
-      try {
-        changing(parent, () => rmdirSync(parent.at(name)))
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    if (removal.pace.due) await removal.pace.rest()
+    const entry = parent.entry(name)
+    if (entry === undefined) return
+    try {
+      if (entry.kind !== 'directory') {
+        if (isDone(parent, () => unlinkSync(parent.at(name)))) return
+      } else if (depth >= maxOpen) {
+        const raised = `deep-${randomHex(8)}`
+        if (!isDone(parent, () => renameSync(parent.at(name), removal.top.at(raised)))) continue
+        removal.raised.push(raised)
         return
-      } catch (error) {
-        if (isMissing(error)) return
-        // Something still writes there.
-        if (errnoOf(error) !== 'ENOTEMPTY' || attempt === maxAttempts) throw error
+      } else {
+        for (const child of childrenOf(entry)) await removeOne(removal, entry, child, depth + 1)
+        if (isDone(parent, () => rmdirSync(parent.at(name)))) return
       }
+    } finally {
+      entry.close()
     }
-  } finally {
-    entry.close()
+  }
+  throw new VitrineError('file_busy', 'Something goes on writing below what is to be removed.')
+}
+
+/** Gone, or filled or swapped by somebody else meanwhile: then it is looked at again. */
+const again: readonly (string | undefined)[] = ['ENOENT', 'ENOTEMPTY', 'EISDIR', 'ENOTDIR']
+
+function isDone(directory: Handle, change: () => void): boolean {
+  try {
+    changing(directory, change)
+    return true
+  } catch (error) {
+    if (again.includes(errnoOf(error))) return false
+    throw error
+  }
+}
+
+function childrenOf(directory: Handle): string[] {
+  try {
+    return changing(directory, () => directory.names())
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
   }
 }
 

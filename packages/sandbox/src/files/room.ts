@@ -1,7 +1,6 @@
 import { chmodSync, chownSync, fchmodSync, fchownSync, mkdirSync, type Stats } from 'node:fs'
 import { type FileStat, VitrineError } from '@vitrine/protocol'
-import type { Handle } from './handle.ts'
-import { kindOf } from './handle.ts'
+import { errnoOf, type Handle, kindOf } from './handle.ts'
 import { type Identity, mustChange } from './identity.ts'
 import type { Places } from './places.ts'
 import type { Staging } from './staging.ts'
@@ -76,7 +75,7 @@ export function withParents<T>(
   try {
     let here = parent
     for (const name of names) {
-      here = madeAlready(here, name) ?? makeDirectory(room, here, name, path, options.as)
+      here = madeAlready(here, name) ?? makeDirectory(room, here, name, path, options.as, { taken: 'used' })
       made.push(here)
     }
     return use(here, missing.at(-1) ?? spot.name)
@@ -99,21 +98,31 @@ export function makeDirectory(
   name: string,
   path: string,
   as: Identity | undefined,
-  mode = 0o755,
+  {
+    mode = 0o755,
+    taken = 'refused',
+  }: { readonly mode?: number | undefined; readonly taken?: 'used' | 'refused' } = {},
 ): Handle {
-  mustChange(parent, undefined, as, path)
+  mustChange(parent, undefined, as, room.places.told(path))
   const owner = ownerAt(room, path, as)
-  mkdirSync(parent.at(name), 0o700)
+  let fresh = true
+  try {
+    mkdirSync(parent.at(name), 0o700)
+  } catch (error) {
+    if (taken === 'refused' || errnoOf(error) !== 'EEXIST') throw error
+    fresh = false
+  }
   const made = parent.entry(name)
   if (made?.kind !== 'directory') {
     made?.close()
     throw new VitrineError('file_busy', `${room.places.told(path)} was changed while it was made.`)
   }
   // Only what was made just now: something else may have taken its place.
-  if (made.stats.uid === process.geteuid?.()) {
-    if (owner !== undefined) chownSync(made.self, owner.uid, owner.gid)
-    chmodSync(made.self, plainMode(mode))
-  }
+  if (!fresh || made.stats.uid !== process.geteuid?.()) return made
+  if (owner !== undefined) chownSync(made.self, owner.uid, owner.gid)
+  chmodSync(made.self, plainMode(mode))
+  // What is made in it next is judged by what it is now.
+  made.lookAgain()
   return made
 }
 
@@ -131,6 +140,14 @@ export function fileStat(path: string, stats: Stats, target?: string): FileStat 
 export function statOf(room: FileRoom, { path, parent, name, entry }: Spot): FileStat {
   const told = room.places.told(path)
   if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
-  const target = entry.kind === 'symlink' ? parent?.readLink(name) : undefined
-  return fileStat(told, entry.stats, target)
+  return fileStat(told, entry.stats, entry.kind === 'symlink' ? targetOf(parent, name, told) : undefined)
+}
+
+function targetOf(parent: Handle | undefined, name: string, told: string): string | undefined {
+  try {
+    return parent?.readLink(name)
+  } catch (error) {
+    if (errnoOf(error) !== 'EINVAL') throw error
+    throw new VitrineError('file_busy', `${told} was changed while it was looked at.`)
+  }
 }

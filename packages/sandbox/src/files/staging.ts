@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  fstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -8,9 +9,8 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { randomHex } from '@vitrine/protocol'
-import { Handle } from './handle.ts'
+import { randomHex, VitrineError } from '@vitrine/protocol'
+import { errnoOf, Handle } from './handle.ts'
 import { removeTree } from './remove-tree.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
@@ -32,15 +32,18 @@ export interface Draft {
  * one rename, whole.
  */
 export class Staging {
-  readonly directory: Handle
-  readonly #path: string
-  readonly #inside: boolean
+  #directory: Handle
+  /** The workspace, where it is in there. */
+  readonly #root: Handle | undefined
   #made = 0
 
-  private constructor(path: string, directory: Handle, inside: boolean) {
-    this.#path = path
-    this.directory = directory
-    this.#inside = inside
+  private constructor(directory: Handle, root?: Handle) {
+    this.#directory = directory
+    this.#root = root
+  }
+
+  get directory(): Handle {
+    return this.#directory
   }
 
   static open(beside: string, root: string): Staging {
@@ -48,20 +51,24 @@ export class Staging {
     try {
       mkdirSync(beside, { recursive: true, mode: 0o700 })
       const directory = Handle.directory(beside)
-      if (directory.stats.dev === device) return new Staging(beside, directory, false)
+      if (directory.stats.dev === device) return new Staging(directory)
       directory.close()
       rmdirSync(beside)
     } catch {
       // The workspace itself will do.
     }
-    const inside = join(root, stagingInside)
-    mkdirSync(inside, { recursive: true, mode: 0o700 })
-    return new Staging(inside, Handle.directory(inside), true)
+    const workspace = Handle.directory(root)
+    try {
+      return new Staging(insideOf(workspace), workspace)
+    } catch (error) {
+      workspace.close()
+      throw error
+    }
   }
 
   draft(): Draft {
     const name = this.#name()
-    const { directory } = this
+    const directory = this.#standing()
     const fd = openSync(directory.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o600)
     let published = false
     return {
@@ -72,7 +79,12 @@ export class Staging {
       },
       drop: () => {
         closeSync(fd)
-        if (!published) unlinkSync(directory.at(name))
+        if (published) return
+        try {
+          unlinkSync(directory.at(name))
+        } catch {
+          // Cleared already, with the sandbox.
+        }
       },
     }
   }
@@ -80,13 +92,18 @@ export class Staging {
   /** An empty directory, gone with what is in it when it is released. */
   folder(): { readonly handle: Handle; release(): Promise<void> } {
     const name = this.#name()
-    mkdirSync(this.directory.at(name), 0o700)
-    const handle = Handle.directory(join(this.#path, name))
+    const directory = this.#standing()
+    mkdirSync(directory.at(name), 0o700)
+    const handle = directory.entry(name)
+    if (handle?.kind !== 'directory') {
+      handle?.close()
+      throw new VitrineError('file_busy', 'The staging was changed while it was used.')
+    }
     return {
       handle,
       release: async () => {
         handle.close()
-        await removeTree(this.directory, name)
+        await removeTree(directory, name)
       },
     }
   }
@@ -94,8 +111,9 @@ export class Staging {
   /** Takes something out of the workspace at once. What it is now is to be removed, and the handle closed. */
   take(parent: Handle, name: string): { readonly parent: Handle; readonly name: string } {
     const mine = this.#name()
-    renameSync(parent.at(name), this.directory.at(mine))
-    return { parent: this.directory.again(), name: mine }
+    const directory = this.#standing()
+    renameSync(parent.at(name), directory.at(mine))
+    return { parent: directory.again(), name: mine }
   }
 
   /** What an earlier life left here. */
@@ -105,16 +123,43 @@ export class Staging {
 
   close(): void {
     this.directory.close()
-    if (!this.#inside) return
+    if (this.#root === undefined) return
     try {
-      rmdirSync(this.#path)
+      rmdirSync(this.#root.at(stagingInside))
     } catch {
       // It goes with the next clearing.
     }
+    this.#root.close()
+  }
+
+  /** In the workspace anybody may have removed it. */
+  #standing(): Handle {
+    if (this.#root !== undefined && fstatSync(this.#directory.fd).nlink === 0) {
+      this.#directory.close()
+      this.#directory = insideOf(this.#root)
+    }
+    return this.#directory
   }
 
   #name(): string {
     this.#made += 1
     return `${this.#made}-${randomHex(6)}`
+  }
+}
+
+/** A directory in the workspace. What else has its name there, a link above all, is none of ours. */
+function insideOf(workspace: Handle): Handle {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      mkdirSync(workspace.at(stagingInside), 0o700)
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error
+    }
+    const found = workspace.entry(stagingInside)
+    if (found?.kind === 'directory') return found
+    found?.close()
+    if (attempt === 10)
+      throw new VitrineError('file_busy', `Something else is at ${stagingInside} in the workspace.`)
+    if (found !== undefined) unlinkSync(workspace.at(stagingInside))
   }
 }

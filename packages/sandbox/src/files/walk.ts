@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import { fileError, outside } from './errors.ts'
-import type { Handle } from './handle.ts'
+import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, mustSearch } from './identity.ts'
 import type { Place, Places } from './places.ts'
 
@@ -25,6 +25,8 @@ export interface Spot {
   readonly entry: Handle | undefined
   /** Names that do not exist yet: the last is the one that was asked for. Empty where there is an entry. */
   readonly missing: readonly string[]
+  /** Whether the path ends like that of a directory. */
+  readonly asDirectory: boolean
 }
 
 /**
@@ -61,6 +63,8 @@ class Way {
     this.#options = options
     const { place, names } = places.locate(path)
     this.#place = place
+    // It is open for as long as the sandbox runs, and may have changed hands since.
+    place.directory.lookAgain()
     this.#ahead.push(...names.reverse())
   }
 
@@ -77,7 +81,8 @@ class Way {
       const entry = directory.entry(name)
       if (entry === undefined) {
         const missing = [name, ...this.#rest()]
-        return { path: this.#pathOf(missing), parent: directory, name, entry, missing }
+        const asDirectory = ['', '.', '..'].includes(this.#ahead[0] ?? name)
+        return { path: this.#pathOf(missing), parent: directory, name, entry, missing, asDirectory }
       }
       const { kind } = entry
       if (kind === 'directory') {
@@ -97,12 +102,12 @@ class Way {
           'file_not_directory',
           `${this.#places.told(this.#pathOf([name]))} is not a directory.`,
         )
-      return { path: this.#pathOf([name]), parent: directory, name, entry, missing: [] }
+      return { path: this.#pathOf([name]), parent: directory, name, entry, missing: [], asDirectory }
     }
     const { name, handle } = this.#here
     const above = this.#trail.at(-2)?.handle ?? this.#place.directory
     const parent = this.#trail.length === 0 ? undefined : above
-    return { path: this.#pathOf([]), parent, name, entry: handle, missing: [] }
+    return { path: this.#pathOf([]), parent, name, entry: handle, missing: [], asDirectory: true }
   }
 
   get #here(): { readonly name: string; readonly handle: Handle } {
@@ -113,26 +118,40 @@ class Way {
     this.#links += 1
     if (this.#links > maxLinks)
       throw new VitrineError('link_loop', `${this.#path} leads through more than ${maxLinks} links.`)
-    const target = directory.readLink(name)
+    let target: string
+    try {
+      target = directory.readLink(name)
+    } catch (error) {
+      if (errnoOf(error) !== 'EINVAL') throw error
+      // It is no link any more: it is looked at again.
+      this.#ahead.push(name)
+      return
+    }
     if (target.startsWith('/')) this.#jump(target)
     else this.#ahead.push(...target.split('/').reverse())
   }
 
   #up(): void {
     const left = this.#trail.pop()
-    if (left === undefined) this.#jump(posix.dirname(this.#place.path))
-    else left.handle.close()
+    if (left !== undefined) {
+      left.handle.close()
+      return
+    }
+    this.#jump(posix.dirname(this.#place.path))
   }
 
   #jump(target: string): void {
     let found: ReturnType<Places['locate']>
+    // Outside of every place there are only names: the next ones may lead into one.
+    const ahead = this.#ahead.splice(0).reverse()
     try {
-      found = this.#places.locate(target)
+      found = this.#places.locate([target, ...ahead].join('/'))
     } catch {
       throw outside(this.#path)
     }
     this.#leaveTrail()
     this.#place = found.place
+    found.place.directory.lookAgain()
     this.#ahead.push(...found.names.reverse())
   }
 

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  fchmodSync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -12,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
-import { type FileStat, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
+import { type FileStat, isVitrineError, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
 import { fileError } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, must, mustChange } from './identity.ts'
@@ -24,6 +25,7 @@ import {
   givesFiles,
   mustBeWritable,
   ownerAt,
+  plainMode,
   settle,
   withParents,
 } from './room.ts'
@@ -66,7 +68,7 @@ export async function writeFile(
       if (!append || spot.entry === undefined) return publish(room, spot, written, options, as)
       return { fd: spot.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK), told: room.places.told(spot.path) }
     })
-    return 'fd' in added ? await addTo(added.fd, written.fd, added.told) : added
+    return 'fd' in added ? await addTo(added.fd, written.fd, added.told, options.mode) : added
   } catch (error) {
     throw fileError(error, path)
   } finally {
@@ -80,6 +82,8 @@ function checkTarget(room: FileRoom, spot: Spot, options: WriteOptions, as: Iden
   if (entry?.kind === 'directory') throw new VitrineError('file_is_directory', `${told} is a directory.`)
   if (entry !== undefined && entry.kind !== 'file')
     throw new VitrineError('file_not_regular', `${told} is not a regular file.`)
+  if (entry === undefined && spot.asDirectory)
+    throw new VitrineError('file_is_directory', `${told}/ names a directory, not a file.`)
   mustBeWritable(room, spot)
   if (entry !== undefined) must(entry, 'write', as, told)
   else if (parent !== undefined) mustChange(parent, undefined, as, told)
@@ -112,7 +116,8 @@ function placeAt(draft: Draft, parent: Handle, name: string): void {
     copyFileSync(`/proc/self/fd/${draft.fd}`, parent.at(beside), constants.COPYFILE_EXCL)
     try {
       const { uid, gid, mode } = fstatSync(draft.fd)
-      const fd = openSync(parent.at(beside), O_RDONLY | O_NOFOLLOW)
+      // Whoever watches the place may have put a FIFO there by now.
+      const fd = openSync(parent.at(beside), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       try {
         settle(fd, givesFiles ? { uid, gid } : undefined, mode)
       } finally {
@@ -127,9 +132,11 @@ function placeAt(draft: Draft, parent: Handle, name: string): void {
 }
 
 /** What does not fit as a whole is taken back. */
-async function addTo(fd: number, source: number, told: string): Promise<FileStat> {
+async function addTo(fd: number, source: number, told: string, mode?: number): Promise<FileStat> {
   try {
-    const before = fstatSync(fd).size
+    const { size: before, mode: was } = fstatSync(fd)
+    const wanted = plainMode(mode ?? was)
+    if (wanted !== (was & 0o7777)) fchmodSync(fd, wanted)
     try {
       const part = Buffer.allocUnsafe(Math.min(partBytes, fstatSync(source).size))
       for (let at = 0; ; ) {
@@ -148,17 +155,27 @@ async function addTo(fd: number, source: number, told: string): Promise<FileStat
   }
 }
 
+/** What goes wrong with a stream is not about the file that it is for. */
+function sourceFailed(error: unknown): VitrineError {
+  if (isVitrineError(error)) return error
+  return new VitrineError('file_failed', `data: its stream failed: ${String(error)}`, { cause: error })
+}
+
 async function drain(
   stream: ReadableStream<Uint8Array>,
   fd: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  if (stream.locked)
+    throw new VitrineError('argument_invalid', 'data: somebody else reads this stream already.')
   const reader = stream.getReader()
   const abort = () => void reader.cancel(signal?.reason).catch(() => undefined)
   signal?.addEventListener('abort', abort, { once: true })
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw sourceFailed(error)
+      })
       if (signal?.aborted) throw cancelled(signal)
       if (done) return
       if (!(value instanceof Uint8Array))

@@ -42,6 +42,9 @@ export async function newScene({ prepare, ...options }: SceneOptions = {}): Prom
     store,
     marks: join(folder, 'marks'),
     signal: ending.signal,
+    run: () => {
+      throw new Error('There are no commands in this scene.')
+    },
   })
   return {
     root,
