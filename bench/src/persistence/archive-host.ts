@@ -1,13 +1,13 @@
 // Puts a workspace into a file and takes it out again, when asked, and says what that took.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { createSandbox, local } from '@vitrine/sandbox'
 import { openPeer } from '../peers/peers.ts'
-import { fromFile, fromReadStream, toFile } from './file-streams.ts'
+import { fromFile, fromReadStream, toFile, toFilePlainly } from './file-streams.ts'
 
-export type ArchiveRequest = 'persist' | 'hydrate' | 'hydratePlainly'
+export type ArchiveRequest = 'persist' | 'persistPlainly' | 'hydrate' | 'hydratePlainly'
 
 export interface ArchiveFigures {
   readonly ms: number
@@ -15,32 +15,37 @@ export interface ArchiveFigures {
   readonly rssBytes: number
 }
 
+/** What is to be done, and with which workspace: a directory that is there. */
+export interface ArchiveOrder {
+  readonly request: ArchiveRequest
+  readonly root: string
+}
+
 interface Way {
-  /** So that there is nothing where something is to be hydrated. */
-  empty(): void
   persist(): Promise<unknown>
+  /** With what most would write it by. */
+  persistPlainly(): Promise<unknown>
   hydrate(): Promise<unknown>
   /** From the stream that most would take. */
   hydratePlainly(): Promise<unknown>
-  /** Whatever goes on by itself afterwards. */
-  settled(): Promise<unknown>
+  /** Waits for what goes on by itself, and leaves the workspace as it is. */
   close(): Promise<void>
 }
 
-const [who = '', root = '', archive = '', folder = ''] = process.argv.slice(2)
+const [who = '', archive = '', folder = ''] = process.argv.slice(2)
 const sampleMs = 20
-const way = who === 'openai' ? await theirs() : await ours()
+const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
 process.send?.('ready')
-process.on('message', (request: ArchiveRequest | 'end') => void answer(request))
+process.on('message', (order: ArchiveOrder | 'end') => void answer(order))
 
-async function answer(request: ArchiveRequest | 'end'): Promise<void> {
-  if (request === 'end') {
-    await way.close()
+async function answer(order: ArchiveOrder | 'end'): Promise<void> {
+  if (order === 'end') {
+    await store.close()
     process.disconnect()
     return
   }
-  if (request !== 'persist') way.empty()
-  await way.settled()
+  const { request, root } = order
+  const way = who === 'openai' ? await theirs(root) : await ours(root)
   globalThis.gc?.()
   await sleep(100)
   const before = process.memoryUsage().rss
@@ -54,48 +59,39 @@ async function answer(request: ArchiveRequest | 'end'): Promise<void> {
   const ms = performance.now() - began
   sample()
   clearInterval(sampling)
-  await way.settled()
+  await way.close()
   process.send?.({ ms, rssBytes: most - before } satisfies ArchiveFigures)
 }
 
-function emptyFolder(path: string): void {
-  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true })
-}
-
-async function ours(): Promise<Way> {
-  mkdirSync(root, { recursive: true })
-  const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
+async function ours(root: string): Promise<Way> {
   const provider = local({ root, data: join(folder, 'data'), isolation: 'none' })
   const sandbox = await createSandbox({ store, provider })
   return {
-    empty: () => emptyFolder(root),
     persist: async () => toFile(await sandbox.persist(), archive),
+    persistPlainly: async () => toFilePlainly(await sandbox.persist(), archive),
     hydrate: async () => sandbox.hydrate(await fromFile(archive)),
     hydratePlainly: () => sandbox.hydrate(fromReadStream(archive)),
-    settled: () => sandbox.files.flush(),
     async close() {
+      await sandbox.files.flush()
       await sandbox.close()
-      await store.close()
     },
   }
 }
 
 /** Its workspace is one that it makes itself; what is to be persisted is copied there. */
-async function theirs(): Promise<Way> {
+async function theirs(root: string): Promise<Way> {
   const peer = await openPeer('openai', folder)
   if ('missing' in peer) throw new Error(peer.missing)
   const { archive: archiving } = peer
   if (archiving === undefined) throw new Error(`${peer.name} has no archives.`)
   const hydrate = () => archiving.hydrate(readFileSync(archive))
+  const persist = async () => writeFileSync(archive, await archiving.persist())
   cpSync(root, peer.root, { recursive: true, verbatimSymlinks: true })
   return {
-    empty: () => emptyFolder(peer.root),
-    async persist() {
-      writeFileSync(archive, await archiving.persist())
-    },
+    persist,
+    persistPlainly: persist,
     hydrate,
     hydratePlainly: hydrate,
-    settled: async () => undefined,
     close: () => peer.close(),
   }
 }

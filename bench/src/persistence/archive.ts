@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { mebibytes, median, type Row } from '../report.ts'
@@ -25,8 +25,13 @@ export async function largeFiles(): Promise<Row[]> {
 interface Places {
   readonly folder: string
   readonly source: string
-  readonly target: string
   readonly archive: string
+}
+
+function newWorkspace(folder: string): string {
+  const path = join(mkdtempSync(join(folder, 'out-')), 'workspace')
+  mkdirSync(path)
+  return path
 }
 
 function rowsOf(source: Source): Promise<Row[]> {
@@ -34,57 +39,62 @@ function rowsOf(source: Source): Promise<Row[]> {
     const places = {
       folder,
       source: join(folder, 'source', 'workspace'),
-      target: join(folder, 'target', 'workspace'),
       archive: join(folder, 'ours.tar'),
     }
     mkdirSync(places.source, { recursive: true })
-    mkdirSync(places.target, { recursive: true })
     source.plant(places.source)
-    const rows = [await persisting(source, places), ...(await hydrating(source, places))]
+    const rows = [...(await persisting(source, places)), ...(await hydrating(source, places))]
     for (const request of ['persist', 'hydrate'] as const) rows.push(await memory(source, places, request))
     if (source === many) rows.push(...(await besideOpenai(source, places)))
     return rows
   })
 }
 
-async function persisting({ what, rounds }: Source, { folder, source, archive }: Places): Promise<Row> {
+async function persisting({ what, rounds }: Source, { folder, source, archive }: Places): Promise<Row[]> {
   const theirs = join(folder, 'theirs.tar')
-  const took = await withHost(
-    { who: 'ours', root: source, archive, folder: join(folder, 'persisting') },
-    (ask) =>
-      inTurns(rounds, {
-        tar: () => timed(() => run('tar', ['cf', theirs, '-C', source, '.'])),
-        ours: async () => (await ask('persist')).ms,
-        after: (who) => rmSync(who === 'tar' ? theirs : archive),
-      }),
+  const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
+    inTurns(times, {
+      tar: () => timed(() => run('tar', ['cf', theirs, '-C', source, '.'])),
+      ours: async () => (await ask(request, source)).ms,
+      after: (who) => rmSync(who === 'tar' ? theirs : archive),
+    })
+  const { took, plainly } = await withHost(
+    { who: 'ours', archive, folder: join(folder, 'persisting') },
+    async (ask) => ({
+      plainly: await turns(ask, 'persistPlainly', plainRounds),
+      took: await turns(ask, 'persist', rounds),
+    }),
   )
-  return ratioRow(`persist() of ${what} to a file`, took, 'tar cf')
+  return [
+    ratioRow(`persist() of ${what} to a file, read into the same memory in turn`, took, 'tar cf'),
+    { ...ratioRow('the same by fs.writeFile(path, stream)', plainly, 'tar cf'), bar: '', holds: null },
+  ]
 }
 
 async function hydrating(
-  { what, rounds }: Source,
-  { folder, source, target, archive }: Places,
+  { what, rounds, keeps }: Source,
+  { folder, source, archive }: Places,
 ): Promise<Row[]> {
-  await withHost({ who: 'ours', root: source, archive, folder: join(folder, 'packing') }, (ask) =>
-    ask('persist'),
-  )
-  const theirs = join(folder, 'theirs')
+  await withHost({ who: 'ours', archive, folder: join(folder, 'packing') }, (ask) => ask('persist', source))
   const likeness: { ours?: Likeness; tar?: Likeness } = {}
+  let here = ''
   const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
     inTurns(times, {
       tar() {
-        mkdirSync(theirs)
-        return timed(() => run('tar', ['xf', archive, '-C', theirs]))
+        here = newWorkspace(folder)
+        return timed(() => run('tar', ['xf', archive, '-C', here]))
       },
-      ours: async () => (await ask(request)).ms,
+      async ours() {
+        here = newWorkspace(folder)
+        return (await ask(request, here)).ms
+      },
       after(who, last) {
-        if (last) likeness[who] = compare(source, who === 'tar' ? theirs : target)
-        // Ours is emptied before the next.
-        if (who === 'tar') rmSync(theirs, { recursive: true })
+        if (last) likeness[who] = compare(source, here)
+        if (!keeps) rmSync(here, { recursive: true })
       },
     })
   const { took, plainly } = await withHost(
-    { who: 'ours', root: target, archive, folder: join(folder, 'hydrating') },
+    { who: 'ours', archive, folder: join(folder, 'hydrating') },
     async (ask) => ({
       plainly: await turns(ask, 'hydratePlainly', plainRounds),
       took: await turns(ask, 'hydrate', rounds),
@@ -113,11 +123,10 @@ async function hydrating(
 
 /** In a process that has done nothing else. */
 async function memory({ what }: Source, places: Places, request: ArchiveRequest): Promise<Row> {
-  const { folder, source, target, archive } = places
-  const root = request === 'persist' ? source : target
+  const { folder, source, archive } = places
   const { ms, rssBytes } = await withHost(
-    { who: 'ours', root, archive, folder: join(folder, `fresh-${request}`) },
-    (ask) => ask(request),
+    { who: 'ours', archive, folder: join(folder, `fresh-${request}`) },
+    (ask) => ask(request, request === 'persist' ? source : newWorkspace(folder)),
   )
   return {
     what: `${request}() of ${what}: memory of a new process`,
@@ -132,9 +141,9 @@ async function besideOpenai({ what }: Source, { folder, source }: Places): Promi
   const rows: Row[] = []
   const archive = join(folder, 'openai.json')
   try {
-    await withHost({ who: 'openai', root: source, archive, folder: join(folder, 'openai') }, async (ask) => {
+    await withHost({ who: 'openai', archive, folder: join(folder, 'openai') }, async (ask) => {
       for (const request of ['persist', 'hydrate'] as const) {
-        const { ms, rssBytes } = await ask(request)
+        const { ms, rssBytes } = await ask(request, source)
         rows.push({
           what: `${request} of ${what}, once`,
           measured: '',
@@ -156,7 +165,7 @@ async function besideOpenai({ what }: Source, { folder, source }: Places): Promi
   return rows
 }
 
-type Ask = (request: ArchiveRequest) => Promise<ArchiveFigures>
+type Ask = (request: ArchiveRequest, root: string) => Promise<ArchiveFigures>
 
 async function withHost<T>(options: ArchiveHostOptions, use: (ask: Ask) => Promise<T>): Promise<T> {
   const host = await startHost(options)

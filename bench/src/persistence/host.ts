@@ -2,25 +2,24 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ArchiveFigures, ArchiveRequest } from './archive-host.ts'
+import type { ArchiveFigures, ArchiveOrder, ArchiveRequest } from './archive-host.ts'
 
 /** A process of its own that persists and hydrates when asked. */
 export interface ArchiveHost {
-  ask(request: ArchiveRequest): Promise<ArchiveFigures>
+  ask(request: ArchiveRequest, root: string): Promise<ArchiveFigures>
   end(): Promise<void>
 }
 
 export interface ArchiveHostOptions {
   readonly who: 'ours' | 'openai'
-  readonly root: string
   readonly archive: string
   readonly folder: string
 }
 
-export async function startHost({ who, root, archive, folder }: ArchiveHostOptions): Promise<ArchiveHost> {
+export async function startHost({ who, archive, folder }: ArchiveHostOptions): Promise<ArchiveHost> {
   mkdirSync(folder, { recursive: true })
   const script = fileURLToPath(new URL('./archive-host.ts', import.meta.url))
-  const host = fork(script, [who, root, archive, folder], { execArgv: [...process.execArgv, '--expose-gc'] })
+  const host = fork(script, [who, archive, folder], { execArgv: [...process.execArgv, '--expose-gc'] })
   const gone = once(host, 'exit')
   const failed = gone.then(([code]) => {
     throw new Error(`The process that archives (${who}) ended with ${code}.`)
@@ -28,8 +27,8 @@ export async function startHost({ who, root, archive, folder }: ArchiveHostOptio
   failed.catch(() => undefined)
   await Promise.race([once(host, 'message'), failed])
   return {
-    async ask(request) {
-      host.send(request)
+    async ask(request, root) {
+      host.send({ request, root } satisfies ArchiveOrder)
       const [figures] = await Promise.race([once(host, 'message'), failed])
       return figures as ArchiveFigures
     },

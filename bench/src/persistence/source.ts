@@ -16,12 +16,18 @@ const mib = 1024 * 1024
 export interface Source {
   readonly what: string
   readonly rounds: number
+  /**
+   * Whether what came out stays until the end. A file system may pass over what was just freed, which makes new files
+   * slow for seconds after many were removed.
+   */
+  readonly keeps: boolean
   plant(root: string): void
 }
 
 export const many: Source = {
   what: '5,000 files, 100 MiB',
   rounds: 5,
+  keeps: true,
   plant(root) {
     for (let index = 0; index < 5_000; index += 1) {
       const name = index % 50 === 0 ? `naïve 日本語 ${index}.txt` : `file-${index}.txt`
@@ -47,6 +53,7 @@ export const many: Source = {
 export const large: Source = {
   what: '4 files, 1 GiB',
   rounds: 3,
+  keeps: false,
   plant(root) {
     for (const name of ['one', 'two', 'three', 'four']) put(join(root, name), 256 * mib)
   },

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { archiveCases } from './archives/cases.ts'
 import { capabilityCases } from './capabilities/cases.ts'
 import { endingCases } from './endings.ts'
 import { execCases } from './exec.ts'
@@ -8,6 +9,7 @@ import { limitCases } from './limits.ts'
 import { logCases } from './logs.ts'
 import { machineCases } from './machine.ts'
 import { outputCases } from './output.ts'
+import { persistenceCases } from './persistence/cases.ts'
 import { portCases } from './ports.ts'
 import { processCases } from './processes.ts'
 import { recordCases } from './record.ts'
@@ -40,6 +42,8 @@ export function sandboxConformance(name: string, make: MakeSandbox, options: San
     machineCases(make)
     portCases(make)
     filesCases(make)
+    archiveCases(make)
+    persistenceCases(make)
     lifecycleCases(make)
     regressionCases(make, options)
     capabilityCases(name, make)

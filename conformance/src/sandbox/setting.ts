@@ -14,6 +14,12 @@ export interface SandboxWish {
     readonly remembered?: number
     readonly journalBytes?: number
     readonly inputBytes?: number
+    readonly archives?: {
+      readonly inputBytes?: number
+      readonly expandedBytes?: number
+      readonly members?: number
+      readonly ratio?: number
+    }
   }
   readonly network?: 'none' | 'host'
   readonly reach?: readonly string[]

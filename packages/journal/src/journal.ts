@@ -26,7 +26,13 @@ import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
 import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
 import { ambient } from './operate/ambient.ts'
-import { type OperateOptions, type Operation, operate } from './operate/operate.ts'
+import {
+  type OperateOptions,
+  type Operation,
+  type OperationHost,
+  observe,
+  operate,
+} from './operate/operate.ts'
 import type { Delivery } from './read/delivery.ts'
 import { eventFilter, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
@@ -182,17 +188,34 @@ export class Journal implements JournalReader {
     run: (operation: Operation) => T | Promise<T>,
     options?: OperateOptions<T>,
   ): Promise<T> {
-    const host = {
+    return operate(this.#operationHost(), op, data, run, this.#traced(options))
+  }
+
+  /** Runs something that changes nothing and is done at once: started and finished in one commit. */
+  observe<T>(
+    op: string,
+    data: { readonly [key: string]: unknown },
+    run: () => T,
+    options?: OperateOptions<T>,
+  ): Promise<T> {
+    return observe(this.#operationHost(), op, data, run, this.#traced(options))
+  }
+
+  #operationHost(): OperationHost {
+    return {
       journal: this.id,
       backend: this.#backend,
       context: this.#writer.context,
       gates: this.#core.gates,
-      append: (events: readonly EventInput[]) => this.append(events),
+      append: (events) => this.append(events),
     }
+  }
+
+  #traced<T>(options: OperateOptions<T> | undefined): OperateOptions<T> {
     // Inside an operation of this journal it belongs to that one.
     const nested = ambient.getStore()?.journal === this.id
     const trace = this.#traceparent === undefined || nested ? {} : { traceparent: this.#traceparent }
-    return operate(host, op, data, run, { ...trace, ...options })
+    return { ...trace, ...options }
   }
 
   /** A page for another store's `import`. */

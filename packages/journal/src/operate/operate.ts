@@ -49,34 +49,17 @@ export async function operate<T>(
   run: (operation: Operation) => T | Promise<T>,
   options: OperateOptions<T> = {},
 ): Promise<T> {
-  if (typeof run !== 'function')
-    throw new VitrineError('argument_invalid', `operate "${op}": expected a function to run.`)
-  const outer = ambient.getStore()
-  const parent = outer?.journal === host.journal ? outer : undefined
-  const id = newId('operation')
-  const started = { ...data, op, ...(parent && { parent: parent.operation }) }
-  // Before the span is opened: what is refused must not be in a trace either.
-  checkEventInput({ ...host.context, type: 'operation.started', data: started })
-  const sandbox = host.context.sandbox ?? host.journal
-  const attributes = {
-    'sandbox.backend': host.backend,
-    'sandbox.operation': op,
-    'sandbox.session.id': sandbox,
-    session_id: sandbox,
-  }
-  const span = openSpan(`sandbox.${op}`, attributes, outer?.span, options.traceparent)
-  const context: EventContext = { ...parent?.context, ...host.context, operation: id, trace: span.ids }
-  const began = performance.now()
+  const opened = openOperation(host, op, data, run, options.traceparent)
+  const { id, span, context, started } = opened
   let start: JournalEvent
   try {
-    const [event] = await host.append([{ ...context, type: 'operation.started', data: started }])
+    const [event] = await host.append([started])
     start = event!
   } catch (error) {
     endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), true)
     throw error
   }
-  const finish = (ending: Ending, facts: FinishData) =>
-    finishOperation(host, span, op, context, began, ending, facts)
+  const finish = (ending: Ending, facts: FinishData) => finishOperation(host, opened, ending, facts)
   const progress = async (details: { readonly [key: string]: unknown }) => {
     await host.append([{ ...context, type: 'operation.progress', data: { ...details, op } }])
   }
@@ -102,19 +85,88 @@ export async function operate<T>(
   return result
 }
 
-/** Writes the end and closes the span. What the operation says about its end may be malformed: it ends even so. */
+/**
+ * The same for what changes nothing and is done at once, such as a look: its start and its end are one commit, and
+ * nobody has its result before. Where gates are asked, it is `operate`.
+ */
+export async function observe<T>(
+  host: OperationHost,
+  op: string,
+  data: { readonly [key: string]: unknown },
+  run: () => T,
+  options: OperateOptions<T> = {},
+): Promise<T> {
+  if (host.gates.size > 0) return operate(host, op, data, run, options)
+  const opened = openOperation(host, op, data, run, options.traceparent)
+  let result: T
+  let facts: FinishData
+  let ending: Ending
+  try {
+    options.signal?.throwIfAborted()
+    result = within(opened.span, run)
+    facts = { ...options.finish?.(result) }
+    ending = endingOfResult(facts)
+  } catch (error) {
+    await finishOperation(host, opened, endingOfError(error, options.signal), {}, [opened.started])
+    throw error
+  }
+  await finishOperation(host, opened, ending, facts, [opened.started])
+  return result
+}
+
+interface Opened {
+  readonly op: string
+  readonly id: string
+  readonly span: OpenSpan
+  readonly context: EventContext
+  readonly started: EventInput
+  readonly began: number
+}
+
+function openOperation(
+  host: OperationHost,
+  op: string,
+  data: { readonly [key: string]: unknown },
+  run: unknown,
+  traceparent: string | undefined,
+): Opened {
+  if (typeof run !== 'function')
+    throw new VitrineError('argument_invalid', `operate "${op}": expected a function to run.`)
+  const outer = ambient.getStore()
+  const parent = outer?.journal === host.journal ? outer : undefined
+  const id = newId('operation')
+  const facts = { ...data, op, ...(parent && { parent: parent.operation }) }
+  // Before the span is opened: what is refused must not be in a trace either.
+  checkEventInput({ ...host.context, type: 'operation.started', data: facts })
+  const sandbox = host.context.sandbox ?? host.journal
+  const attributes = {
+    'sandbox.backend': host.backend,
+    'sandbox.operation': op,
+    'sandbox.session.id': sandbox,
+    session_id: sandbox,
+  }
+  const span = openSpan(`sandbox.${op}`, attributes, outer?.span, traceparent)
+  const context: EventContext = { ...parent?.context, ...host.context, operation: id, trace: span.ids }
+  const started = { ...context, type: 'operation.started', data: facts }
+  return { op, id, span, context, started, began: performance.now() }
+}
+
+/**
+ * Writes the end, after what comes with it, and closes the span. What the operation says about its end may be
+ * malformed: it ends even so.
+ */
 async function finishOperation(
   host: OperationHost,
-  span: OpenSpan,
-  op: string,
-  context: EventContext,
-  began: number,
+  { op, span, context, began }: Opened,
   ending: Ending,
   facts: FinishData,
+  before: readonly EventInput[] = [],
 ): Promise<void> {
   const durationMs = Math.round((performance.now() - began) * 1_000) / 1_000
-  const write = (how: Ending, details: FinishData) =>
-    host.append([{ ...context, type: 'operation.finished', data: { ...details, op, ...how, durationMs } }])
+  const write = (how: Ending, details: FinishData) => {
+    const data = { ...details, op, ...how, durationMs }
+    return host.append([...before, { ...context, type: 'operation.finished', data }])
+  }
   let written = { ending, facts }
   try {
     await write(ending, facts)

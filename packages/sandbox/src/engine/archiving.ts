@@ -4,7 +4,7 @@ import type { ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/
 import { VitrineError } from '@vitrine/protocol'
 import { type ArchiveLimits, Tally } from '../archives/limits.ts'
 import { merge } from '../archives/merge.ts'
-import { packStream } from '../archives/pack-stream.ts'
+import { packSource } from '../archives/pack-source.ts'
 import { type ArchiveInput, pullFile, pullFrom } from '../archives/pull.ts'
 import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts'
 import { swap } from '../archives/swap.ts'
@@ -171,16 +171,19 @@ function packing(
   only?: string,
 ): Packing {
   const leftOut: LeftOut[] = []
-  const reader = packStream(directory, scheme, {
+  const tar = packSource(directory, scheme, {
     ...(only !== undefined && { only }),
     skip: (path) => path === stagingInside || skip(path),
     onLeftOut: (path, what) => leftOut.length < maxLeftOut && leftOut.push({ path, what }),
-  }).getReader()
+  })
   const source = {
-    next: async () => (await reader.read()).value,
+    ...tar,
     close: async () => {
-      await reader.cancel().catch(() => undefined)
-      directory.close()
+      try {
+        await tar.close()
+      } finally {
+        directory.close()
+      }
     },
   }
   return { stream: closingStream(source, { signal, ended }), leftOut }

@@ -23,7 +23,7 @@ import type { Identity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
 import { cancelled } from '../files/pace.ts'
 import { checkPath } from '../files/places.ts'
-import { fileSource, openFile, readSmall } from '../files/read.ts'
+import { closeFile, fileSource, isSmall, type OpenFile, openFile, readSmall } from '../files/read.ts'
 import { statOf } from '../files/room.ts'
 import { search } from '../files/search.ts'
 import { walk } from '../files/walk.ts'
@@ -54,16 +54,31 @@ export class SandboxFiles implements Files {
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
     }
-    return this.#core.streams.operate(this.#journal, 'read', facts, (ended) => {
-      const { side, as } = this.#begin(path, options)
-      const file = openFile(side.room, path, options, as)
-      const small = readSmall(file, path)
-      if (small !== undefined) {
-        ended({ bytes: small.byteLength, left: false })
-        return streamOf(small)
-      }
-      return closingStream(fileSource(file, path), { signal: untilEither(signal, side.ending), ended })
-    })
+    let file: OpenFile
+    let side: FileSide
+    try {
+      const begun = this.#begin(path, options)
+      side = begun.side
+      file = openFile(side.room, path, options, begun.as)
+    } catch (error) {
+      return this.#journal.observe('read', facts, () => {
+        throw error
+      })
+    }
+    if (isSmall(file)) return this.#readAtOnce(file, path, facts)
+    const until = untilEither(signal, side.ending)
+    return this.#core.streams.operate(this.#journal, 'read', facts, (ended) =>
+      closingStream(fileSource(file, path), { signal: until, ended }),
+    )
+  }
+
+  async #readAtOnce(file: OpenFile, path: string, facts: Facts): Promise<ReadableStream<Uint8Array>> {
+    try {
+      const finish = ({ byteLength }: Uint8Array) => ({ bytes: byteLength })
+      return streamOf(await this.#journal.observe('read', facts, () => readSmall(file, path), { finish }))
+    } finally {
+      closeFile(file)
+    }
   }
 
   write(path: string, data: FileContent, options: WriteOptions = {}): Promise<FileStat> {
@@ -103,16 +118,15 @@ export class SandboxFiles implements Files {
   }
 
   stat(path: string, options: FileOptions = {}): Promise<FileStat> {
-    return this.#operate('stat', path, about(path, options), options, ({ room }, as) =>
+    return this.#observe('stat', path, options, ({ room }, as) =>
       walk(room.places, path, { as, follow: false }, (spot) => statOf(room, spot)),
     )
   }
 
   exists(path: string, options: FileOptions = {}): Promise<boolean> {
-    return this.#operate(
+    return this.#observe(
       'exists',
       path,
-      about(path, options),
       options,
       ({ room }, as) => {
         try {
@@ -276,6 +290,25 @@ export class SandboxFiles implements Files {
       as,
       signal: untilEither(signal, side.ending),
     }
+  }
+
+  /** For what is done at once and changes nothing. */
+  #observe<T>(
+    op: string,
+    path: string,
+    options: FileOptions,
+    run: (side: FileSide, as: Identity | undefined) => T,
+    finish?: (result: T) => Facts,
+  ): Promise<T> {
+    return this.#journal.observe(
+      op,
+      about(path, options),
+      () => {
+        const { side, as } = this.#begin(path, options)
+        return run(side, as)
+      },
+      finish && { finish },
+    )
   }
 
   #operate<T>(

@@ -4,6 +4,8 @@ import { cancelled } from './pace.ts'
 export interface Source {
   /** Nothing at the end. */
   next(): Promise<Uint8Array | undefined>
+  /** Its parts are good only until the next one: they are copied. */
+  readonly lent?: boolean
   /** Called once, and never while a part is being read. */
   close(): void | Promise<void>
 }
@@ -21,11 +23,15 @@ export interface ClosingOptions {
   ended(end: StreamEnd, error?: unknown): void
 }
 
-/** A stream that reads as it is consumed, and closes its source whatever happens to it. */
+/**
+ * A stream that reads as it is consumed, and closes its source whatever happens to it. Who brings a buffer of its own
+ * (`getReader({ mode: 'byob' })`) is served without any other.
+ */
 export function closingStream(source: Source, { signal, ended }: ClosingOptions): ReadableStream<Uint8Array> {
   let bytes = 0
   let over = false
   let reading: Promise<unknown> = Promise.resolve()
+  let rest: Uint8Array | undefined
   let abort: () => void = () => undefined
   const finish = async (left: boolean, error?: unknown) => {
     if (over) return
@@ -39,8 +45,23 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
       ended({ bytes, left: true }, error ?? failure)
     }
   }
-  return new ReadableStream<Uint8Array>(
+  const give = (controller: ReadableByteStreamController, part: Uint8Array) => {
+    bytes += part.byteLength
+    const view = controller.byobRequest?.view
+    if (view == null) {
+      rest = undefined
+      controller.enqueue(owned(part, source.lent === true))
+      return
+    }
+    const taken = part.subarray(0, view.byteLength)
+    new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(taken)
+    bytes -= part.byteLength - taken.byteLength
+    rest = taken.byteLength < part.byteLength ? part.subarray(taken.byteLength) : undefined
+    controller.byobRequest!.respond(taken.byteLength)
+  }
+  return new ReadableStream(
     {
+      type: 'bytes',
       start(controller) {
         abort = () => {
           const error = cancelled(signal!)
@@ -52,6 +73,10 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
       },
       async pull(controller) {
         if (over) return
+        if (rest !== undefined) {
+          give(controller, rest)
+          return
+        }
         const next = source.next()
         reading = next
         let part: Uint8Array | undefined
@@ -64,16 +89,25 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
           return
         }
         if (over) return
-        if (part === undefined) {
+        if (part !== undefined) give(controller, part)
+        else {
           controller.close()
+          controller.byobRequest?.respond(0)
           await finish(false)
-        } else {
-          bytes += part.byteLength
-          controller.enqueue(part)
         }
       },
       cancel: () => finish(true),
     },
     { highWaterMark: 0 },
   )
+}
+
+/** A part that is given away with its memory. */
+function owned(part: Uint8Array, lent: boolean): Uint8Array<ArrayBuffer> {
+  if (!lent && part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength)
+    return new Uint8Array(part.buffer)
+  // Not of a pool, which cannot be given away, and not filled with zeros first.
+  const copy = Buffer.allocUnsafeSlow(part.byteLength)
+  copy.set(part)
+  return copy
 }

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 
-const blockBytes = 256 * 1024
+export const blockBytes = 256 * 1024
 /** What has no line break for so long is cut there. */
 const maxLineBytes = 1024 * 1024
 const maxTextLength = 500
@@ -15,14 +15,15 @@ export function* matchingLines(
   fd: number,
   wanted: string,
   ignoreCase: boolean,
+  /** To read into, for all files of a search. */
+  block: Buffer,
 ): Generator<MatchingLine | undefined> {
   const needle = ignoreCase ? wanted.toLowerCase() : wanted
   const bytes = Buffer.from(wanted)
   let held: Buffer = Buffer.alloc(0)
   let line = 1
   for (let at = 0; ; ) {
-    const block = Buffer.allocUnsafe(blockBytes)
-    const count = readSync(fd, block, 0, blockBytes, at)
+    const count = readSync(fd, block, 0, block.length, at)
     const read = block.subarray(0, count)
     // Holes of sparse files too, which may be longer than any disk.
     if (read.includes(0)) return

@@ -51,9 +51,16 @@ function checkRange(from: number, to: number | undefined): void {
   )
 }
 
-/** All at once where it is little, and then the file is closed. */
-export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<ArrayBuffer> | undefined {
-  if (to - from > smallBytes) return undefined
+export function isSmall({ from, to }: OpenFile): boolean {
+  return to - from <= smallBytes
+}
+
+export function closeFile({ fd }: OpenFile): void {
+  closeSync(fd)
+}
+
+/** All at once. */
+export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<ArrayBuffer> {
   try {
     const bytes = new Uint8Array(to - from)
     let got = 0
@@ -65,8 +72,6 @@ export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<
     return bytes.subarray(0, got)
   } catch (error) {
     throw fileError(error, path)
-  } finally {
-    closeSync(fd)
   }
 }
 

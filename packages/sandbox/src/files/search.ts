@@ -3,7 +3,7 @@ import { type SearchHit, type SearchOptions, type SearchResult, VitrineError } f
 import type { Handle } from './handle.ts'
 import { type Identity, may } from './identity.ts'
 import { directoryAt } from './list.ts'
-import { matchingLines } from './matching-lines.ts'
+import { blockBytes, matchingLines } from './matching-lines.ts'
 import { type NamePattern, namePattern } from './name-pattern.ts'
 import { Pace } from './pace.ts'
 import type { FileRoom } from './room.ts'
@@ -38,6 +38,7 @@ export async function search(
     as,
     pace,
     prefix: told === '.' ? '' : `${told}/`,
+    block: Buffer.allocUnsafeSlow(content === undefined ? 0 : blockBytes),
   }
   let truncated = false
   for await (const hit of below(looking, directory, '', 0)) {
@@ -58,6 +59,7 @@ interface Looking {
   readonly as: Identity | undefined
   readonly pace: Pace
   readonly prefix: string
+  readonly block: Buffer
 }
 
 /** Takes the directory and closes it. */
@@ -100,13 +102,13 @@ async function* below(
 }
 
 async function* linesOf(
-  { content, ignoreCase, pace }: Looking,
+  { content, ignoreCase, pace, block }: Looking,
   entry: Handle,
   path: string,
 ): AsyncGenerator<SearchHit> {
   const fd = entry.open(constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    for (const found of matchingLines(fd, content!, ignoreCase)) {
+    for (const found of matchingLines(fd, content!, ignoreCase, block)) {
       if (pace.due) await pace.rest()
       if (found !== undefined) yield { path, kind: 'file', ...found }
     }

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { extractZip } from './ways-in.ts'
+import { changesNothing } from './workspace.ts'
+import { type ZipEntry, zipOf } from './zip-bytes.ts'
+
+const file = (name: string): ZipEntry => ({ name, content: 'x' })
+const link = (name: string, target: string): ZipEntry => ({ name, content: target, mode: 0o120777 })
+
+const refused: readonly (readonly [rule: string, entries: readonly ZipEntry[], member: string])[] = [
+  ['an absolute path', [file('/evil')], '/evil'],
+  ['a path upwards', [file('../evil')], '../evil'],
+  ['a backslash', [file('..\\evil')], '..\\\\evil'],
+  ['a drive', [file('C:/evil')], 'C:/evil'],
+  ['a NUL', [file('a\0b')], 'a\\u0000b'],
+  ['a part that is too long', [file('x'.repeat(256))], 'x'.repeat(150)],
+  ['a FIFO', [{ name: 'pipe', mode: 0o010644 }], 'pipe'],
+  ['a device', [{ name: 'disk', mode: 0o060644 }], 'disk'],
+  ['a socket', [{ name: 'sock', mode: 0o140644 }], 'sock'],
+  ['a link to an absolute path', [link('l', '/etc/passwd')], 'l'],
+  ['a link upwards', [link('l', '../../x')], 'l'],
+  ['a link that leads out through another', [link('d/up', '..'), link('l', 'd/up/../..')], 'l'],
+  ['a member below a link', [link('l', 'dir'), file('l/f')], 'l/f'],
+  ['a link above a member', [file('l/f'), link('l', 'dir')], 'l'],
+  ['a member below a file', [file('f'), file('f/below')], 'f/below'],
+  ['a file above a member', [file('f/below'), file('f')], 'f'],
+  ['a path twice', [file('f'), file('./f')], './f'],
+]
+
+const unreadable: readonly (readonly [rule: string, entries: readonly ZipEntry[]])[] = [
+  ['a wrong checksum', [{ ...file('f'), crc: 1 }]],
+  ['another name in front of the content', [{ ...file('f'), localName: 'g' }]],
+  ['an unknown method', [{ ...file('f'), method: 99 }]],
+  ['a password', [{ ...file('f'), flags: 0x801 }]],
+  ['content that is no deflate', [{ ...file('f'), method: 8 }]],
+]
+
+export function badZipCases(make: MakeSandbox): void {
+  describe('a zip with one bad member', () => {
+    it('is refused by name, and nothing is written', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
+      for (const [rule, entries, member] of refused)
+        await changesNothing(under, rule, async () => {
+          await expect(
+            extractZip.send(sandbox, zipOf(file('first'), ...entries, file('last'))),
+            rule,
+          ).rejects.toMatchObject({ code: 'archive_refused', message: expect.stringContaining(member) })
+        })
+    })
+
+    it('is refused where it cannot be read, and nothing is written', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
+      for (const [rule, entries] of unreadable)
+        await changesNothing(under, rule, async () => {
+          await expect(
+            extractZip.send(sandbox, zipOf(file('first'), ...entries)),
+            rule,
+          ).rejects.toMatchObject({ code: expect.stringMatching(/^archive_(invalid|refused)$/) })
+        })
+    })
+
+    it('is refused as well where it lies in the workspace', async () => {
+      const under = await newSandbox(make)
+      const { files } = under.sandbox
+      for (const [index, [, entries]] of refused.entries())
+        await files.write(`here/${index}.zip`, zipOf(file('first'), ...entries), { parents: true })
+      await changesNothing(under, 'all of them', async () => {
+        for (const [index, [rule]] of refused.entries())
+          await expect(files.extract(`here/${index}.zip`), rule).rejects.toMatchObject({
+            code: 'archive_refused',
+          })
+      })
+    })
+  })
+}

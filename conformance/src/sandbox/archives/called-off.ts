@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { later } from '../../waiting/later.ts'
+import { eventually, within } from '../../waiting/within.ts'
+import { allEvents, operationsOf, typesOf } from '../events.ts'
+import { someBytes } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { tarOf } from './tar-bytes.ts'
+import { extractZip, waysIn } from './ways-in.ts'
+import { changesNothing } from './workspace.ts'
+
+const tar = tarOf({ name: 'a', content: 'new' }, { name: 'd/large', content: someBytes(200_000) })
+const once = ['operation.started', 'operation.finished']
+
+/** Gives half of an archive and then nothing, for as long as anybody waits. */
+function halfOf(archive: Uint8Array) {
+  let asked = 0
+  let isLeft = false
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        asked += 1
+        if (asked === 1) controller.enqueue(archive.subarray(0, archive.length >> 1))
+        else return new Promise(() => undefined)
+        return undefined
+      },
+      cancel() {
+        isLeft = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, isWaiting: () => asked > 1, isLeft: () => isLeft }
+}
+
+export function calledOffCases(make: MakeSandbox): void {
+  describe('called off', () => {
+    it.each([...waysIn, extractZip])('halfway: $name', async ({ send, op }) => {
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      await sandbox.exec('mkdir here && echo kept > here/a')
+      await changesNothing(under, 'called off', async () => {
+        const caller = new AbortController()
+        const half = halfOf(tar)
+        const sending = later(send(sandbox, half.stream, { signal: caller.signal }))
+        await eventually('it to wait for more', half.isWaiting)
+        caller.abort()
+        await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
+        await eventually('the source to be left', half.isLeft)
+        await expect(send(sandbox, tar, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+          code: 'cancelled',
+        })
+      })
+      const operations = operationsOf(await allEvents(journal), op)
+      expect(operations.map(typesOf)).toEqual([once, once])
+      expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'cancelled'])
+    })
+
+    it.each(waysIn)('by the end of the sandbox: $name', async ({ send, op }) => {
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      await sandbox.exec('mkdir here && echo kept > here/a')
+      await changesNothing(under, 'shut down', async () => {
+        const half = halfOf(tar)
+        const sending = later(send(sandbox, half.stream))
+        await eventually('it to wait for more', half.isWaiting)
+        await sandbox.lifecycle.shutdown()
+        await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
+        await sandbox.lifecycle.start()
+      })
+      const operations = operationsOf(await allEvents(journal), op)
+      expect(operations.map(typesOf)).toEqual([once])
+      expect(operations[0]?.[1]?.data).toMatchObject({ outcome: 'cancelled' })
+    })
+  })
+}

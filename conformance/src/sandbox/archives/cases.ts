@@ -1,0 +1,27 @@
+import { describe } from 'vitest'
+import type { MakeSandbox } from '../setting.ts'
+import { badTarCases } from './bad-tars.ts'
+import { badZipCases } from './bad-zips.ts'
+import { calledOffCases } from './called-off.ts'
+import { damagedCases } from './damaged.ts'
+import { downloadingCases } from './downloading.ts'
+import { extractingCases } from './extracting.ts'
+import { archiveLimitCases } from './limits.ts'
+import { archiveOperationCases } from './operations.ts'
+import { archiveRegressionCases } from './regressions.ts'
+import { unpackingOverCases } from './unpacking-over.ts'
+
+export function archiveCases(make: MakeSandbox): void {
+  describe('archives', () => {
+    downloadingCases(make)
+    extractingCases(make)
+    badTarCases(make)
+    badZipCases(make)
+    damagedCases(make)
+    archiveLimitCases(make)
+    unpackingOverCases(make)
+    calledOffCases(make)
+    archiveOperationCases(make)
+    archiveRegressionCases(make)
+  })
+}

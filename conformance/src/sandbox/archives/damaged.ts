@@ -1,0 +1,95 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { someBytes, streamOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { tarOf } from './tar-bytes.ts'
+import { extractZip, waysIn } from './ways-in.ts'
+import { changesNothing } from './workspace.ts'
+import { zipOf } from './zip-bytes.ts'
+
+const tar = tarOf(
+  { name: 'a', content: 'first' },
+  { name: 'd/', type: '5' },
+  { name: 'd/large', content: someBytes(70_000) },
+  { name: 'd/last', pax: { mtime: '1577934245.5' }, content: 'last' },
+)
+
+/** In a header, in content, in padding, between members, before the end. */
+const cuts = [1, 511, 512, 515, 700, 1_024, 1_536, 2_048, 30_000, 72_000, 73_500, 74_240, 75_000]
+
+export function damagedCases(make: MakeSandbox): void {
+  describe('an archive that is damaged', () => {
+    it.each(waysIn)('is refused wherever it is cut off: $name', async ({ send }) => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec('mkdir here && echo kept > here/a && ln here/a kept')
+      const packed = [gzipSync(tar), zstdCompressSync(tar)]
+      const pieces = [
+        ...cuts.map((at) => tar.subarray(0, at)),
+        ...packed.flatMap((bytes) =>
+          [5, 40, bytes.length >> 1, bytes.length - 5].map((at) => bytes.subarray(0, at)),
+        ),
+      ]
+      await changesNothing(under, 'all of them', async () => {
+        for (const piece of pieces) {
+          const told = `${piece.length} bytes`
+          const invalid = { code: 'archive_invalid' }
+          const parts = streamOf([piece.subarray(0, 600), piece.subarray(600)])
+          await expect(send(sandbox, piece), told).rejects.toMatchObject(invalid)
+          await expect(send(sandbox, parts), told).rejects.toMatchObject(invalid)
+        }
+      })
+    })
+
+    it.each(waysIn)('is refused where a header is not what it was: $name', async ({ send }) => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec('mkdir here && echo kept > here/a')
+      await changesNothing(under, 'all of them', async () => {
+        for (const at of [0, 100, 124, 148, 156, 257]) {
+          const damaged = Buffer.from(tar)
+          damaged[at] = damaged[at]! ^ 0x55
+          await expect(send(sandbox, damaged), `byte ${at}`).rejects.toMatchObject({
+            code: 'archive_invalid',
+          })
+        }
+        for (const nothing of [Buffer.alloc(0), Buffer.from('no archive at all')])
+          await expect(send(sandbox, nothing)).rejects.toMatchObject({ code: 'archive_invalid' })
+      })
+    })
+
+    it('is refused wherever a zip is cut off', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec('mkdir here && echo kept > here/a')
+      const zip = zipOf(
+        { name: 'a', content: 'x'.repeat(5_000), deflate: true },
+        { name: 'b', content: 'stored' },
+      )
+      await changesNothing(under, 'all of them', async () => {
+        for (const at of [0, 3, 30, 60, zip.length - 120, zip.length - 60, zip.length - 22, zip.length - 1])
+          await expect(extractZip.send(sandbox, zip.subarray(0, at)), `${at} bytes`).rejects.toMatchObject({
+            code: 'archive_invalid',
+          })
+      })
+    })
+
+    it.each([...waysIn, extractZip])('is refused when its stream breaks: $name', async ({ send }) => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec('mkdir here && echo kept > here/a')
+      await changesNothing(under, 'a stream that breaks', async () => {
+        const broken = streamOf([tar.subarray(0, 3_000)], (controller) =>
+          controller.error(Object.assign(new Error('the source broke'), { code: 'ENOENT' })),
+        )
+        const error = await send(sandbox, broken).catch((reason: unknown) => reason)
+        expect(error).toMatchObject({
+          code: 'file_failed',
+          message: expect.stringContaining('the source broke'),
+        })
+        const texts = streamOf([], (controller) => controller.enqueue('text' as never))
+        await expect(send(sandbox, texts)).rejects.toMatchObject({ code: 'argument_invalid' })
+      })
+    })
+  })
+}

@@ -1,0 +1,139 @@
+import type { ArchiveScheme } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { readText, say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { tarOf } from './tar-bytes.ts'
+import { bytesOf } from './ways-in.ts'
+import { keptOf } from './workspace.ts'
+
+const tree = [
+  'mkdir -p tree/dir/empty tree/locked',
+  'printf one > tree/a; head -c 300000 /dev/urandom > tree/dir/large; : > tree/nothing',
+  'ln -s dir/large tree/link; ln tree/a tree/dir/again; chmod 750 tree/a; chmod 500 tree/locked',
+  'find tree -depth -exec touch -h -d @1577934245.123456 {} +',
+].join(' && ')
+
+export function downloadingCases(make: MakeSandbox): void {
+  describe('downloading and uploading', () => {
+    it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
+      "%s is read by the sandbox's own tar, and comes back as it was",
+      async (scheme) => {
+        const { sandbox } = await newSandbox(make)
+        await sandbox.exec(tree)
+        const archive = await bytesOf(await sandbox.files.download('tree', { scheme }))
+        await sandbox.files.write('archive', archive)
+        const unpack =
+          scheme === 'tar.zst' ? 'zstd -dqc archive | tar xpf - -C by-tar' : 'tar xpf archive -C by-tar'
+        if (scheme !== 'tar.zst' || (await sandbox.exec('command -v zstd')).exitCode === 0) {
+          expect(await sandbox.exec(`mkdir by-tar && ${unpack}`)).toMatchObject({ exitCode: 0, stderr: '' })
+          expect((await keptOf(sandbox, 'by-tar')).slice(1)).toEqual((await keptOf(sandbox, 'tree')).slice(1))
+        }
+        expect(await sandbox.files.upload('back', archive)).toMatchObject({
+          files: 3,
+          directories: 3,
+          links: 2,
+          leftOut: [],
+          leftOutCount: 0,
+        })
+        expect((await keptOf(sandbox, 'back')).slice(1)).toEqual((await keptOf(sandbox, 'tree')).slice(1))
+      },
+    )
+
+    it('a tar that the sandbox made is uploaded, as it is and compressed, told by its bytes', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(
+        `${tree} && tar cf plain --format=posix -C tree . && gzip -k plain && mv plain.gz packed`,
+      )
+      for (const name of ['plain', 'packed']) {
+        const archive = await sandbox.files.read(name)
+        expect(await sandbox.files.upload(`from-${name}`, archive)).toMatchObject({ files: 3, links: 2 })
+        expect((await keptOf(sandbox, `from-${name}`)).slice(1)).toEqual(
+          (await keptOf(sandbox, 'tree')).slice(1),
+        )
+      }
+    })
+
+    it('is a member of one name for a single file', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(
+        'mkdir d && printf alone > d/f && chmod 640 d/f && printf other > d/g && ln -s f d/l',
+      )
+      const archive = await bytesOf(await sandbox.files.download('d/f'))
+      expect(await sandbox.files.upload('to', archive)).toMatchObject({ files: 1, directories: 0, bytes: 5 })
+      expect(await say(sandbox, 'ls -A to; cat to/f; stat -c %a to/f')).toBe('f\nalone640')
+    })
+
+    it('makes the directory that it goes into, and keeps what else is in one', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('mkdir -p there/sub && echo kept > there/sub/kept && echo old > there/sub/f')
+      const archive = tarOf(
+        { name: 'sub/f', content: 'new\n', mode: 0o600 },
+        { name: 'sub/more/deep', content: 'deep' },
+      )
+      await sandbox.files.upload('there', archive)
+      await sandbox.files.upload('a/b/c', archive)
+      expect(
+        await say(sandbox, 'cat there/sub/kept there/sub/f a/b/c/sub/more/deep; stat -c %a there/sub/f'),
+      ).toBe('kept\nnew\ndeep600')
+    })
+
+    it("gives everything to the sandbox's user, and drops the bits that make one run as another", async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.files.upload(
+        'in',
+        tarOf({ name: 'd/', type: '5', mode: 0o2755 }, { name: 'd/f', mode: 0o6755 }),
+      )
+      expect(await say(sandbox, 'stat -c %a in/d in/d/f')).toBe('755\n755')
+      expect(await say(sandbox, 'stat -c "%u %g" in in/d in/d/f | sort -u')).toBe(
+        await say(sandbox, 'echo "$(id -u) $(id -g)"'),
+      )
+      expect(await sandbox.exec('echo more >> in/d/f && mv in/d in/e && rm -r in')).toMatchObject({
+        exitCode: 0,
+      })
+    })
+
+    it('an empty one is an empty directory', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.files.mkdir('empty')
+      const archive = await bytesOf(await sandbox.files.download('empty'))
+      expect(await sandbox.files.upload('to', archive)).toMatchObject({ files: 0, directories: 0, bytes: 0 })
+      expect(await say(sandbox, 'ls -A to; test -d to && echo there')).toBe('there')
+    })
+
+    it.each([
+      ['download', 'zip'],
+      ['upload', 'zip'],
+      ['download', 'tar.bz2'],
+      ['upload', 'rar'],
+      ['extract', '7z'],
+    ])('%s has no scheme %s', async (call, name) => {
+      const { sandbox } = await newSandbox(make)
+      const scheme = name as ArchiveScheme
+      await sandbox.files.write('d/f', 'x', { parents: true })
+      const calls: Record<string, () => Promise<unknown>> = {
+        download: () => sandbox.files.download('d', { scheme }),
+        upload: () => sandbox.files.upload('d', tarOf(), { scheme }),
+        extract: () => sandbox.files.extract('d/a.tar', tarOf(), { scheme }),
+      }
+      await expect(calls[call]!()).rejects.toMatchObject({ code: 'invalid_compression_scheme' })
+      expect(await say(sandbox, 'find . -mindepth 1 | sort')).toBe('./d\n./d/f')
+    })
+
+    it('refuses what is not there, is neither file nor directory, or leads out', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('mkfifo fifo; echo x > file; ln -s /etc out')
+      const { files } = sandbox
+      await expect(files.download('missing')).rejects.toMatchObject({ code: 'file_not_found' })
+      await expect(files.download('fifo')).rejects.toMatchObject({ code: 'file_not_regular' })
+      await expect(files.download('out')).rejects.toMatchObject({ code: 'path_outside' })
+      await expect(files.download('/etc')).rejects.toMatchObject({ code: 'path_outside' })
+      await expect(files.upload('file', tarOf())).rejects.toMatchObject({ code: 'file_not_directory' })
+      await expect(files.upload('out', tarOf())).rejects.toMatchObject({ code: 'path_outside' })
+      await expect(files.upload('/etc/x', tarOf())).rejects.toMatchObject({ code: 'path_outside' })
+      await expect(files.upload('../x', tarOf())).rejects.toMatchObject({ code: 'path_outside' })
+      await expect(files.extract('out/a.tar', tarOf())).rejects.toMatchObject({ code: 'path_outside' })
+      await expect(files.upload('x', 'text' as never)).rejects.toMatchObject({ code: 'argument_invalid' })
+      expect(await readText(sandbox, 'file')).toBe('x\n')
+    })
+  })
+}

@@ -1,0 +1,96 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { say, someBytes } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { tarHeader, tarOf } from './tar-bytes.ts'
+import { extractZip, waysIn, waysToAdd } from './ways-in.ts'
+import { changesNothing } from './workspace.ts'
+import { zipOf } from './zip-bytes.ts'
+
+const tooLarge = { code: 'archive_too_large' }
+const kept = 'mkdir here && echo kept > here/a'
+
+export function archiveLimitCases(make: MakeSandbox): void {
+  describe('limits', () => {
+    it.each(waysIn)('hold for every way in: $name', async ({ send }) => {
+      const archives = { inputBytes: 40_000, expandedBytes: 60_000, members: 5 }
+      const under = await newSandbox(make, { limits: { archives } })
+      const { sandbox } = under
+      await sandbox.exec(kept)
+      const names = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `f${index}` }))
+      await changesNothing(under, 'all of them', async () => {
+        const input = tarOf({ name: 'f', content: someBytes(41_000) })
+        await expect(send(sandbox, input), 'inputBytes').rejects.toMatchObject(tooLarge)
+        await expect(
+          send(sandbox, new Blob([new Uint8Array(input)]).stream()),
+          'streamed',
+        ).rejects.toMatchObject(tooLarge)
+        await expect(send(sandbox, tarOf(...names(6))), 'members').rejects.toMatchObject(tooLarge)
+        await expect(send(sandbox, tarOf({ name: 'a/b/c/d/e/f' })), 'parents').rejects.toMatchObject(tooLarge)
+      })
+      expect(await send(sandbox, tarOf(...names(5)))).toMatchObject({ files: 5 })
+    })
+
+    it.each([
+      ['upload', 'tar.gz'],
+      ['upload', 'tar.zst'],
+      ['extract', 'tar.gz'],
+      ['extract', 'tar.zst'],
+      ['hydrate', 'tar.gz'],
+      ['hydrate', 'tar.zst'],
+    ] as const)('what a little becomes is counted: %s of %s', async (call, scheme) => {
+      const under = await newSandbox(make, { limits: { archives: { expandedBytes: 60_000 } } })
+      const { sandbox } = under
+      await sandbox.exec(kept)
+      const tar = tarOf({ name: 'zeros', content: new Uint8Array(5_000_000) })
+      const bomb = scheme === 'tar.gz' ? gzipSync(tar) : zstdCompressSync(tar)
+      await changesNothing(under, 'a bomb', async () => {
+        const calls = {
+          upload: () => sandbox.files.upload('here', bomb),
+          extract: () => sandbox.files.extract(`here/bomb.${scheme}`, bomb),
+          hydrate: () => sandbox.hydrate(bomb),
+        }
+        await expect(calls[call]()).rejects.toMatchObject(tooLarge)
+      })
+    })
+
+    it('hold for a zip', async () => {
+      const under = await newSandbox(make, { limits: { archives: { expandedBytes: 60_000, members: 3 } } })
+      const { sandbox } = under
+      await sandbox.exec(kept)
+      await changesNothing(under, 'all of them', async () => {
+        const bomb = zipOf({ name: 'zeros', content: '\0'.repeat(1_000_000), deflate: true })
+        await expect(extractZip.send(sandbox, bomb)).rejects.toMatchObject(tooLarge)
+        const many = zipOf(...['a', 'b', 'c', 'd'].map((name) => ({ name })))
+        await expect(extractZip.send(sandbox, many)).rejects.toMatchObject(tooLarge)
+      })
+    })
+
+    it('a bomb is found by how much it grows, without any setting', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec(kept)
+      const size = 80 * 1024 ** 2
+      const bomb = gzipSync(Buffer.concat([tarHeader({ name: 'zeros' }, size), Buffer.alloc(size + 1_024)]))
+      await changesNothing(under, 'a bomb', async () => {
+        for (const { send } of waysIn.filter(({ name }) => name !== 'extract'))
+          await expect(send(sandbox, bomb)).rejects.toMatchObject(tooLarge)
+        await expect(sandbox.files.extract('here/bomb.tgz', bomb)).rejects.toMatchObject(tooLarge)
+      })
+    })
+
+    it.each(waysToAdd)('a hole counts as nothing, and stays one: $name', async ({ send }) => {
+      const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
+      const pax = {
+        'GNU.sparse.major': '1',
+        'GNU.sparse.minor': '0',
+        'GNU.sparse.name': 'hollow',
+        'GNU.sparse.realsize': '50000000',
+      }
+      const map = Buffer.alloc(512)
+      map.write('0\n')
+      await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
+      expect(await say(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
+    })
+  })
+}

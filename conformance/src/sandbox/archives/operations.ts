@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { later } from '../../waiting/later.ts'
+import { eventually } from '../../waiting/within.ts'
+import { allEvents, operationsOf, typesOf } from '../events.ts'
+import { someBytes } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, type TestedSandbox } from '../setting.ts'
+import { tarOf } from './tar-bytes.ts'
+import { bytesOf } from './ways-in.ts'
+
+const once = ['operation.started', 'operation.finished']
+const tar = tarOf(
+  { name: 'f', content: 'four' },
+  { name: 'd/', type: '5' },
+  { name: 'l', type: '2', target: 'f' },
+)
+
+/** The two that give a stream. */
+const waysOut: readonly {
+  readonly op: string
+  open(sandbox: TestedSandbox, options?: { signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
+}[] = [
+  { op: 'download', open: (sandbox, options) => sandbox.files.download('.', options) },
+  { op: 'persist_workspace', open: (sandbox, options) => sandbox.persist(options) },
+]
+
+export function archiveOperationCases(make: MakeSandbox): void {
+  describe('every archive is an operation', () => {
+    it('started and finished once, with what came out of it', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.files.upload('up', tar)
+      await sandbox.files.extract('a.tar', tar)
+      await sandbox.hydrate(tar)
+      for (const call of [
+        later(sandbox.files.upload('up', tarOf({ name: '../x' }))),
+        later(sandbox.files.extract('a.tar', tarOf({ name: '../x' }))),
+        later(sandbox.hydrate(tarOf({ name: '../x' }))),
+      ])
+        await expect(call).rejects.toMatchObject({ code: 'archive_refused' })
+      const events = await allEvents(journal)
+      for (const op of ['upload', 'extract', 'hydrate_workspace']) {
+        const operations = operationsOf(events, op)
+        expect(operations.map(typesOf), op).toEqual([once, once])
+        expect(
+          operations.map((one) => one[1]!.data),
+          op,
+        ).toMatchObject([
+          { outcome: 'ok', files: 1, directories: 1, links: 1, bytes: 4 },
+          { outcome: 'failed', errorCode: 'archive_refused' },
+        ])
+      }
+    })
+
+    it.each(waysOut)('that lasts as long as its stream: $op', async ({ op, open }) => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.files.write('large', someBytes(3_000_000))
+      const caller = new AbortController()
+      const { length } = await bytesOf(await open(sandbox))
+      await (await open(sandbox)).cancel()
+      const partly = (await open(sandbox)).getReader()
+      const read = (await partly.read()).value?.byteLength
+      await partly.cancel()
+      const calledOff = (await open(sandbox, { signal: caller.signal })).getReader()
+      await calledOff.read()
+      caller.abort()
+      await expect(calledOff.read()).rejects.toMatchObject({ code: 'cancelled' })
+      const cut = (await open(sandbox)).getReader()
+      await cut.read()
+      // Never read, never left.
+      await open(sandbox)
+      await sandbox.lifecycle.shutdown()
+      await expect(cut.read()).rejects.toMatchObject({ code: 'cancelled' })
+      const operations = async () => operationsOf(await allEvents(journal), op)
+      await eventually('all ends', async () => (await operations()).every((one) => one.length === 2))
+      expect((await operations()).map(typesOf)).toEqual(Array(6).fill(once))
+      expect((await operations()).map((one) => one[1]!.data)).toMatchObject([
+        { outcome: 'ok', bytes: length },
+        { outcome: 'cancelled', bytes: 0 },
+        { outcome: 'cancelled', bytes: read },
+        ...Array(3).fill({ outcome: 'cancelled' }),
+      ])
+    })
+
+    it.each(waysOut)('that is refused before it gives anything: $op', async ({ op, open }) => {
+      const { sandbox, journal } = await newSandbox(make)
+      await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+        code: 'cancelled',
+      })
+      await sandbox.lifecycle.shutdown()
+      await expect(open(sandbox)).rejects.toMatchObject({ code: 'sandbox_not_running' })
+      const operations = operationsOf(await allEvents(journal), op)
+      expect(operations.map(typesOf)).toEqual([once, once])
+      expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'failed'])
+    })
+
+    it('carries the context of its call', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const mine = sandbox.as({ run: 'run_archives' })
+      await mine.files.upload('up', tar)
+      await mine.files.extract('a.tar', tar)
+      await bytesOf(await mine.files.download('up'))
+      await mine.hydrate(await bytesOf(await mine.persist()))
+      const events = await allEvents(journal, { run: 'run_archives', types: ['operation.*'] })
+      expect(events.filter(({ type }) => type === 'operation.finished').map(({ data }) => data.op)).toEqual([
+        'upload',
+        'extract',
+        'download',
+        'persist_workspace',
+        'hydrate_workspace',
+      ])
+    })
+  })
+}

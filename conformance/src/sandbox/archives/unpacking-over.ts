@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { readText, say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { faultsOf } from '../watching/changes.ts'
+import { type TarMember, tarOf } from './tar-bytes.ts'
+import { waysToAdd } from './ways-in.ts'
+import { changesNothing } from './workspace.ts'
+
+const before = [
+  'mkdir -p here/dir real && echo kept > here/file && echo kept > here/dir/f && echo kept > real/f',
+  'ln -s /etc here/out && ln -s ../real here/in && ln -s missing here/dangling && mkfifo here/pipe',
+].join(' && ')
+
+const refused: readonly (readonly [what: string, members: readonly TarMember[], member: string])[] = [
+  ['below a link that leads out', [{ name: 'out/evil', content: 'x' }], 'out'],
+  ['below a link that stays inside', [{ name: 'in/f', content: 'x' }], 'in'],
+  ['below a link to nothing', [{ name: 'dangling/f', content: 'x' }], 'dangling'],
+  ['below a file', [{ name: 'file/f', content: 'x' }], 'file'],
+  ['a directory in the place of a link', [{ name: 'out/', type: '5' }], 'out'],
+  ['a directory in the place of a FIFO', [{ name: 'pipe/', type: '5' }], 'pipe'],
+  ['a file in the place of a directory', [{ name: 'dir', content: 'x' }], 'dir'],
+  ['a link in the place of a directory', [{ name: 'dir', type: '2', target: 'file' }], 'dir'],
+]
+
+export function unpackingOverCases(make: MakeSandbox): void {
+  describe('over what is there', () => {
+    it.each(waysToAdd)('refuses to go through it, and writes nothing: $name', async ({ send }) => {
+      const under = await newSandbox(make)
+      await under.sandbox.exec(before)
+      for (const [what, members, member] of refused)
+        await changesNothing(under, what, async () => {
+          // The one that is fine sorts before, and the other after.
+          const archive = tarOf({ name: 'a', content: 'x' }, ...members, { name: 'zz', content: 'x' })
+          await expect(send(under.sandbox, archive), what).rejects.toMatchObject({
+            code: 'archive_refused',
+            message: expect.stringContaining(member),
+          })
+        })
+    })
+
+    it.each(waysToAdd)('replaces files and links, never what they lead to: $name', async ({ send }) => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec(`${before}; rm here/pipe; ln here/file other-name`)
+      await send(
+        sandbox,
+        tarOf(
+          { name: 'in', content: 'was a link' },
+          { name: 'file', content: 'new' },
+          { name: 'out', type: '2', target: 'dir' },
+          { name: 'dir/g', content: 'more' },
+        ),
+      )
+      expect(
+        await say(sandbox, 'cat here/in here/file; readlink here/out; cat here/dir/f real/f other-name'),
+      ).toBe('was a linknewdir\nkept\nkept\nkept')
+      expect(await readText(sandbox, 'here/out/g')).toBe('more')
+      if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,50 @@
+import type { Unpacked } from '@vitrine/protocol'
+import type { TestedSandbox } from '../setting.ts'
+
+export type Archive = Uint8Array | ReadableStream<Uint8Array>
+
+/** One of the calls that take an archive. */
+export interface WayIn {
+  readonly name: string
+  readonly op: 'upload' | 'extract' | 'hydrate_workspace'
+  /** Where its members come to be, from the root. */
+  readonly into: string
+  send(sandbox: TestedSandbox, archive: Archive, options?: { signal?: AbortSignal }): Promise<Unpacked>
+}
+
+const upload: WayIn = {
+  name: 'upload',
+  op: 'upload',
+  into: 'here',
+  send: (sandbox, archive, options) => sandbox.files.upload('here', archive, options),
+}
+
+const extract: WayIn = {
+  name: 'extract',
+  op: 'extract',
+  into: 'here',
+  send: (sandbox, archive, options) => sandbox.files.extract('here/given.tar', archive, options),
+}
+
+const hydrate: WayIn = {
+  name: 'hydrate',
+  op: 'hydrate_workspace',
+  into: '.',
+  send: (sandbox, archive, options) => sandbox.hydrate(archive, options),
+}
+
+/** For a tar. */
+export const waysIn: readonly WayIn[] = [upload, extract, hydrate]
+
+/** Those that add to what is there. */
+export const waysToAdd: readonly WayIn[] = [upload, extract]
+
+export const extractZip: WayIn = {
+  ...extract,
+  name: 'extract of a zip',
+  send: (sandbox, archive, options) => sandbox.files.extract('here/given.zip', archive, options),
+}
+
+export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
+  return Buffer.from(await new Response(stream).arrayBuffer())
+}

@@ -1,0 +1,19 @@
+import { describe } from 'vitest'
+import type { MakeSandbox } from '../setting.ts'
+import { fidelityCases } from './fidelity.ts'
+import { hydratingCases } from './hydrating.ts'
+import { largeCases } from './large.ts'
+import { persistenceRegressionCases } from './regressions.ts'
+import { skippingCases } from './skipping.ts'
+import { stoppingCases } from './stopping.ts'
+
+export function persistenceCases(make: MakeSandbox): void {
+  describe('persistence', () => {
+    fidelityCases(make)
+    hydratingCases(make)
+    skippingCases(make)
+    stoppingCases(make)
+    largeCases(make)
+    persistenceRegressionCases(make)
+  })
+}

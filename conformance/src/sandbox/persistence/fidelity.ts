@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { bytesOf } from '../archives/ways-in.ts'
+import { keptOf } from '../archives/workspace.ts'
+import { allEvents, operationsOf } from '../events.ts'
+import { say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { faultsOf } from '../watching/changes.ts'
+import { carry } from './moving.ts'
+
+const odd = String.raw`"$(printf 'new\nline')" "$(printf 'not\377utf8')" ' leading' '-dash' 'tr ailing ' 'é€' 'back\slash' 'C:x' "$(printf '%0255d' 7)"`
+
+const everything = [
+  'mkdir -p src/deep/er empty locked d',
+  'printf "#!/bin/sh\\necho ran\\n" > run.sh && chmod 755 run.sh',
+  'head -c 100000 /dev/urandom > src/bytes && : > src/nothing && echo x > src/deep/er/f',
+  'chmod 640 src/bytes && chmod 000 src/nothing && chmod 1777 d',
+  'ln -s src/bytes relative && ln -s /etc/passwd absolute && ln -s ../../out upwards && ln -s missing dangling && ln -s . d/loop',
+  'ln src/bytes hard && ln src/bytes src/deep/harder',
+  `for n in ${odd}; do echo "$n" > "d/$n"; mkdir "empty/$n"; done`,
+  'truncate -s 8M sparse && printf end | dd of=sparse bs=1 seek=4000000 conv=notrunc status=none',
+  'chmod 500 locked',
+  'find . -mindepth 1 -depth -exec touch -h -d @1577934245.123457 {} +',
+  'touch -d @946684799.999999 run.sh; touch -d @0 src; touch -d @1577934245.000001 .',
+].join('; ')
+
+export function fidelityCases(make: MakeSandbox): void {
+  describe('what is persisted and hydrated', () => {
+    it('is the same in another sandbox: bytes, modes, links, times, names', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const under = await newSandbox(make)
+      const { sandbox: to } = under
+      expect(await from.exec(everything)).toMatchObject({ exitCode: 0, stderr: '' })
+      expect(await carry(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
+      const kept = await keptOf(from)
+      expect(kept.length).toBeGreaterThan(35)
+      expect(await keptOf(to)).toEqual(kept)
+      expect(await say(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
+    })
+
+    it('can be persisted again, byte for byte', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec(everything)
+      const first = await bytesOf(await from.persist())
+      await to.hydrate(first)
+      expect((await bytesOf(await to.persist())).equals(first)).toBe(true)
+    })
+
+    it("is read by the sandbox's own tar", async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: by } = await newSandbox(make)
+      await from.exec(everything)
+      await by.files.write('archive', await from.persist())
+      expect(await by.exec('mkdir out && tar xpf archive -C out')).toMatchObject({ exitCode: 0, stderr: '' })
+      expect(await keptOf(by, 'out')).toEqual(await keptOf(from))
+    })
+
+    it('keeps sparse files sparse', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec(
+        'truncate -s 300M hole; printf x | dd of=hole bs=1 seek=200000000 conv=notrunc status=none',
+      )
+      const { length } = await bytesOf(await from.persist())
+      expect(length).toBeLessThan(1_000_000)
+      await carry(from, to)
+      const [size, blocks] = (await say(to, 'stat -c "%s %b" hole')).split(' ').map(Number)
+      expect(size).toBe(314_572_800)
+      expect(blocks).toBeLessThan(2_000)
+      expect(await say(to, 'dd if=hole bs=1 skip=200000000 count=1 status=none')).toBe('x')
+    })
+
+    it('restores a link that leads out as it says, and still does not follow it', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec('ln -s /etc/passwd absolute; ln -s ../../../../etc/passwd upwards; ln -s /etc dir')
+      await carry(from, to)
+      expect(await say(to, 'readlink absolute upwards dir')).toBe('/etc/passwd\n../../../../etc/passwd\n/etc')
+      for (const path of ['absolute', 'upwards', 'dir/passwd'])
+        await expect(to.files.read(path)).rejects.toMatchObject({ code: 'path_outside' })
+    })
+
+    it('leaves FIFOs and sockets out, and names them', async () => {
+      const { sandbox: from, journal } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("d/sock")'`
+      await from.exec(`mkdir d; mkfifo d/pipe; ${socket}; echo x > d/z`)
+      await carry(from, to)
+      expect(await say(to, 'ls d')).toBe('z')
+      const [operation] = operationsOf(await allEvents(journal), 'persist_workspace')
+      expect(operation?.at(-1)?.data).toMatchObject({
+        outcome: 'ok',
+        leftOut: [
+          { path: 'd/pipe', what: 'fifo' },
+          { path: 'd/sock', what: 'socket' },
+        ],
+        leftOutCount: 2,
+      })
+    })
+
+    it("belongs to the sandbox's user, whose commands can change all of it", async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const under = await newSandbox(make)
+      const { sandbox: to } = under
+      await from.exec(everything)
+      await carry(from, to)
+      expect(await say(to, 'find . -printf "%U %G\\n" | sort -u')).toBe(
+        await say(to, 'echo "$(id -u) $(id -g)"'),
+      )
+      const { exitCode, stderr } = await to.exec(
+        'chmod -R u+rwX . && echo more >> src/bytes && touch new && rm -rf ./* && ls -A',
+      )
+      expect([exitCode, stderr]).toEqual([0, ''])
+      if (to.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('is an empty workspace as well', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await to.exec('mkdir -p a/b; echo x > a/b/c; echo x > .hidden')
+      expect(await carry(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
+      expect(await say(to, 'ls -A')).toBe('')
+    })
+  })
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { later } from '../../waiting/later.ts'
+import { eventually, within } from '../../waiting/within.ts'
+import { tarOf } from '../archives/tar-bytes.ts'
+import { bytesOf } from '../archives/ways-in.ts'
+import { keptOf } from '../archives/workspace.ts'
+import { allEvents, operationsOf, typesOf } from '../events.ts'
+import { readText, say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { faultsOf } from '../watching/changes.ts'
+
+export function hydratingCases(make: MakeSandbox): void {
+  describe('hydrating', () => {
+    it('replaces everything: what was there and is not in the archive is gone', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      await sandbox.exec(
+        'mkdir -p old/deep dir locked && echo old > old/deep/f && echo old > dir/f && ln -s old link && echo x > .hidden && chmod 500 locked && echo x > swap && mkdir pws',
+      )
+      await sandbox.hydrate(
+        tarOf(
+          { name: 'dir/g', content: 'new' },
+          { name: 'link/f', content: 'now a directory' },
+          { name: 'swap/f', content: 'was a file' },
+          { name: 'pws', content: 'was a directory' },
+        ),
+      )
+      expect(await say(sandbox, 'find . -mindepth 1 -printf "%P %y\\n" | sort')).toBe(
+        ['dir d', 'dir/g f', 'link d', 'link/f f', 'pws f', 'swap d', 'swap/f f'].join('\n'),
+      )
+      if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('tells of every change, also of large trees over large trees', async ({ skip }) => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      if (sandbox.capabilities.watching === 'none') skip()
+      await sandbox.exec(
+        'for i in $(seq 30); do mkdir -p a$i/b; for j in 1 2 3 4 5; do echo $i > a$i/b/$j; done; done',
+      )
+      const first = await bytesOf(await sandbox.persist())
+      await sandbox.exec(
+        'rm -r a1 a2 a3; for i in $(seq 20 50); do mkdir -p a$i/c; echo new > a$i/c/f; done; mv a10 moved; find . -depth -exec touch -d @1577934245.123456 {} +',
+      )
+      const second = await keptOf(sandbox)
+      const archive = await bytesOf(await sandbox.persist())
+      await sandbox.hydrate(first)
+      expect(await faultsOf(under)).toEqual([])
+      await sandbox.hydrate(archive)
+      expect(await keptOf(sandbox)).toEqual(second)
+      expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('keeps the root itself: whoever stands in it sees what is new', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('echo old > file; mkdir sub')
+      const inode = await say(sandbox, 'stat -c %i .')
+      const standing = await sandbox.spawn(
+        'while [ ! -e new ]; do sleep 0.02; done; cat new; ls; echo back > answer',
+      )
+      await sandbox.hydrate(tarOf({ name: './', type: '5', mode: 0o755 }, { name: 'new', content: 'seen\n' }))
+      expect(await within('the process', standing.exit)).toMatchObject({ outcome: 'ok' })
+      expect(await readText(sandbox, 'answer')).toBe('back\n')
+      expect(await say(sandbox, 'stat -c %i .; ls')).toBe(`${inode}\nanswer\nnew`)
+    })
+
+    it('gives the root the mode and the time that the archive has for it, and none that it has not', async () => {
+      const { sandbox } = await newSandbox(make)
+      const before = await say(sandbox, 'stat -c %a .')
+      await sandbox.hydrate(tarOf({ name: 'f' }))
+      expect(await say(sandbox, 'stat -c %a .')).toBe(before)
+      await sandbox.hydrate(tarOf({ name: './', type: '5', mode: 0o750, mtime: 1_000_000 }, { name: 'f' }))
+      expect(await say(sandbox, 'stat -c "%a %Y" .')).toBe('750 1000000')
+    })
+
+    it('takes tars that others made, also compressed', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec(
+        'mkdir -p t/d && echo x > t/d/f && ln -s d/f t/l && tar czf a.tgz -C t . && tar cf a.tar -C t d l',
+      )
+      const archives = await Promise.all(
+        ['a.tgz', 'a.tar'].map(async (name) => bytesOf(await sandbox.files.read(name))),
+      )
+      for (const archive of archives) {
+        expect(await sandbox.hydrate(archive)).toMatchObject({ files: 1, directories: 1, links: 1 })
+        expect(await say(sandbox, 'cat l; ls -A')).toBe('x\nd\nl')
+      }
+    })
+
+    it('names what setuid there was, and drops it', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { leftOut } = await sandbox.hydrate(
+        tarOf(
+          { name: 'su', mode: 0o4755 },
+          { name: 'sg', mode: 0o2755 },
+          { name: 'd/', type: '5', mode: 0o3777 },
+        ),
+      )
+      expect(leftOut).toEqual(['su', 'sg', 'd'].map((path) => ({ path, what: 'setuid' })))
+      expect(await say(sandbox, 'stat -c %a su sg d')).toBe('755\n755\n1777')
+    })
+
+    it('can be done by two at once: one of them is there in the end, whole', async () => {
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      const tar = (label: string) =>
+        tarOf(...Array.from({ length: 60 }, (_, index) => ({ name: `${label}${index}/f`, content: label })))
+      await Promise.allSettled([sandbox.hydrate(tar('a')), sandbox.hydrate(tar('b'))])
+      const names = (await say(sandbox, 'ls -A')).split('\n')
+      expect([names.length, new Set(names.map((name) => name[0])).size]).toEqual([60, 1])
+      if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
+    })
+
+    it('is there whole, or not at all, when the sandbox ends meanwhile', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const files = (label: string) =>
+        tarOf(...Array.from({ length: 2_500 }, (_, index) => ({ name: `${label}${index}`, content: label })))
+      await sandbox.hydrate(files('a'))
+      for (const [round, label] of ['b', 'c', 'd', 'e'].entries()) {
+        const hydrating = later(sandbox.hydrate(files(label)))
+        await eventually('it to begin', async () => (await starts(journal)) === round + 2)
+        await sandbox.exec(`sleep 0.${round}`)
+        await sandbox.lifecycle.shutdown()
+        await hydrating.catch(() => undefined)
+        await sandbox.lifecycle.start()
+        const seen = await say(sandbox, 'ls -A | cut -c1 | sort | uniq -c | tr -s " "')
+        expect(seen.trim(), `round ${round}`).toMatch(/^2500 [a-e]$/)
+      }
+      expect(operationsOf(await allEvents(journal), 'hydrate_workspace').map(typesOf)).toEqual(
+        Array(5).fill(['operation.started', 'operation.finished']),
+      )
+    })
+  })
+}
+
+async function starts(journal: Parameters<typeof allEvents>[0]): Promise<number> {
+  return operationsOf(await allEvents(journal, { types: ['operation.*'] }), 'hydrate_workspace').length
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { tarOf } from '../archives/tar-bytes.ts'
+import { bytesOf } from '../archives/ways-in.ts'
+import { allEvents, operationsOf } from '../events.ts'
+import { say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { carry } from './moving.ts'
+
+/** What others lose on the way, each by name. */
+const losses: readonly (readonly [loss: string, made: string, asked: string, answer: string])[] = [
+  [
+    'run.sh 0755 became 0644',
+    'echo : > run.sh; chmod 755 run.sh',
+    'stat -c %a run.sh; ./run.sh && echo ran',
+    '755\nran',
+  ],
+  ['relative symlinks were gone', 'echo x > f; ln -s f l', 'readlink l; cat l', 'f\nx'],
+  ['absolute symlinks were gone', 'ln -s /etc/hostname l', 'readlink l', '/etc/hostname'],
+  ['a hard link was duplicated', 'echo x > a; ln a b', 'stat -c %h a; [ a -ef b ] && echo same', '2\nsame'],
+  ['a time of 2020 became now', 'touch -d @1577934245.25 f', 'stat -c %.6Y f', '1577934245.250000'],
+  [
+    'a time of a directory became now',
+    'mkdir d; touch d/f; touch -d @1577934245 d',
+    'stat -c %Y d',
+    '1577934245',
+  ],
+  ['an empty directory', 'mkdir -p a/empty', 'ls -A a', 'empty'],
+  ['a newline in a name', 'touch "$(printf "a\\nb")"', 'ls -A --quoting-style=c', '"a\\nb"'],
+]
+
+export function persistenceRegressionCases(make: MakeSandbox): void {
+  describe('persistence regressions', () => {
+    it.each(losses)('%s', async (_loss, made, asked, answer) => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec(made)
+      await carry(from, to)
+      expect(await say(to, asked)).toBe(answer)
+    })
+
+    it('a FIFO and setuid went without a word', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.exec('mkfifo pipe; echo x > f')
+      await bytesOf(await sandbox.persist())
+      await sandbox.hydrate(tarOf({ name: 'su', mode: 0o4755 }, { name: 'pipe', type: '6' }))
+      const events = await allEvents(journal)
+      expect(operationsOf(events, 'persist_workspace')[0]?.at(-1)?.data).toMatchObject({
+        leftOut: [{ path: 'pipe', what: 'fifo' }],
+      })
+      expect(operationsOf(events, 'hydrate_workspace')[0]?.at(-1)?.data).toMatchObject({
+        leftOut: [
+          { path: 'su', what: 'setuid' },
+          { path: 'pipe', what: 'fifo' },
+        ],
+        leftOutCount: 2,
+      })
+    })
+
+    it('setuid of a file that is persisted went without a word', async ({ skip }) => {
+      const { sandbox, journal } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await sandbox.exec('echo x > su; chmod 4755 su')
+      if ((await say(sandbox, 'stat -c %a su')) !== '4755') skip()
+      const { leftOut } = await carry(sandbox, to)
+      expect(await say(to, 'stat -c %a su')).toBe('755')
+      const persisted = operationsOf(await allEvents(journal), 'persist_workspace')[0]?.at(-1)?.data
+      const named = [...leftOut, ...((persisted?.leftOut ?? []) as unknown as typeof leftOut)]
+      expect(named).toContainEqual({ path: 'su', what: 'setuid' })
+    })
+
+    it('400 MiB were an Invalid string length', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec('truncate -s 600M zeros; echo x > after')
+      expect(await carry(from, to)).toMatchObject({ files: 2 })
+      expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
+    })
+
+    it('hydrating laid one workspace over another', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec('echo new > new')
+      await to.exec('mkdir -p old/deep; echo old > old/deep/f; mkfifo pipe; ln -s /etc out')
+      await carry(from, to)
+      expect(await say(to, 'ls -A')).toBe('new')
+    })
+  })
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { allEvents, operationsOf } from '../events.ts'
+import { say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { carry } from './moving.ts'
+
+const wrong = [
+  '.',
+  './',
+  'a/..',
+  '..',
+  '../x',
+  'a/../..',
+  '/',
+  '//',
+  '/etc',
+  '*',
+  'a/*.log',
+  'a?',
+  '**',
+  '',
+  'a\0b',
+]
+
+export function skippingCases(make: MakeSandbox): void {
+  describe('what is skipped', () => {
+    it('is understood as a concrete path, and is not in the tar', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      const { lifecycle } = sandbox
+      expect(lifecycle.skipOnPersist('cache')).toBe('cache')
+      expect(lifecycle.skipOnPersist('./a//b/')).toBe('a/b')
+      expect(lifecycle.skipOnPersist('a/../single')).toBe('single')
+      expect(lifecycle.skipOnPersist('not/there/yet')).toBe('not/there/yet')
+      expect(lifecycle.skipOnPersist('cache')).toBe('cache')
+      await sandbox.exec(
+        'mkdir -p cache/deep a/b a/bc x/cache caches && touch cache/deep/f a/b/f a/bc/f x/cache/f caches/f single singles',
+      )
+      await carry(sandbox, to)
+      expect(await say(to, 'find . -type f | sort | tr "\\n" " "')).toBe(
+        './a/bc/f ./caches/f ./singles ./x/cache/f',
+      )
+      expect(await say(to, 'test -e cache || test -e a/b || echo gone')).toBe('gone')
+      const [operation] = operationsOf(await allEvents(journal), 'persist_workspace')
+      expect(operation?.[0]?.data.skip).toEqual(['cache', 'a/b', 'single', 'not/there/yet'])
+    })
+
+    it('cannot be the root, outside of it, a pattern or nothing', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      for (const path of wrong)
+        expect(() => sandbox.lifecycle.skipOnPersist(path), JSON.stringify(path)).toThrow(
+          expect.objectContaining({ code: 'argument_invalid' }),
+        )
+      await sandbox.exec('mkdir a; echo x > a/b; echo x > c')
+      expect(await carry(sandbox, to)).toMatchObject({ files: 2 })
+    })
+
+    it('cannot be what is no text', async () => {
+      const { sandbox } = await newSandbox(make)
+      for (const path of [undefined, null, 1, {}])
+        expect(() => sandbox.lifecycle.skipOnPersist(path as never)).toThrow(
+          expect.objectContaining({ code: 'argument_invalid' }),
+        )
+    })
+
+    it('is in a download all the same, and a link to it too', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      sandbox.lifecycle.skipOnPersist('cache')
+      await sandbox.exec('mkdir cache && echo x > cache/f && ln -s cache link && ln cache/f hard')
+      await to.files.upload('.', await sandbox.files.download('.'))
+      expect(await say(to, 'cat cache/f')).toBe('x')
+      await carry(sandbox, to)
+      expect(await say(to, 'ls; readlink link; cat hard')).toBe('hard\nlink\ncache\nx')
+    })
+
+    it('is still skipped after a start, and with another handle', async () => {
+      const { sandbox } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      sandbox.as({ run: 'run_skip' }).lifecycle.skipOnPersist('cache')
+      await sandbox.lifecycle.shutdown()
+      await sandbox.lifecycle.start()
+      await sandbox.exec('echo x > cache; echo x > kept')
+      await carry(sandbox, to)
+      expect(await say(to, 'ls')).toBe('kept')
+    })
+  })
+}

@@ -1,0 +1,176 @@
+import type { JournalReader } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { later } from '../../waiting/later.ts'
+import { eventually, within } from '../../waiting/within.ts'
+import { allEvents, operationsOf } from '../events.ts'
+import { readText, say } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../setting.ts'
+
+/** What happened of a stop, in order: `stop`, `before_stop`, `/before_stop`… */
+async function stepsOf(journal: JournalReader): Promise<string[]> {
+  const ops = ['stop', 'before_stop', 'persist_workspace', 'shutdown', 'destroy']
+  return (await allEvents(journal)).flatMap(({ type, data }) => {
+    if (type === 'sandbox.stopped' || type === 'sandbox.destroyed') return [type]
+    if (!type.startsWith('operation.') || !ops.includes(`${data.op}`)) return []
+    return [`${type === 'operation.finished' ? '/' : ''}${data.op}`]
+  })
+}
+
+const whole = [
+  'stop',
+  'before_stop',
+  '/before_stop',
+  'persist_workspace',
+  '/persist_workspace',
+  'shutdown',
+  'sandbox.stopped',
+  '/shutdown',
+  '/stop',
+]
+const withoutPersisting = whole.filter((step) => !step.includes('persist'))
+
+export function stoppingCases(make: MakeSandbox): void {
+  describe('stopping', () => {
+    it('runs the hooks, then persists, then shuts down, in that order', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      sandbox.lifecycle.onBeforeStop(async () => void (await sandbox.files.write('by-hook', 'x')))
+      await sandbox.lifecycle.stop()
+      expect(await stepsOf(journal)).toEqual(whole)
+      const events = await allEvents(journal)
+      const before = operationsOf(events, 'before_stop')[0]!
+      const write = operationsOf(events, 'write')[0]!
+      expect(write.at(-1)!.seq).toBeLessThan(before.at(-1)!.seq)
+    })
+
+    it('goes on with the same workspace after a start', async () => {
+      const { sandbox } = await newSandbox(make)
+      await sandbox.exec('mkdir -p a && echo kept > a/f && chmod 700 a && ln -s a/f l')
+      await sandbox.lifecycle.stop()
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      await sandbox.lifecycle.start()
+      expect(await say(sandbox, 'cat l; stat -c %a a')).toBe('kept\n700')
+    })
+
+    it('a failed hook blocks persisting for good, and the sandbox still ends', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      sandbox.lifecycle.onBeforeStop(() => Promise.reject(new Error('half state')))
+      await expect(sandbox.lifecycle.stop()).rejects.toThrow('half state')
+      expect(await sandbox.lifecycle.running()).toBe(false)
+      expect(await stepsOf(journal)).toEqual(withoutPersisting)
+      await sandbox.lifecycle.start()
+      await sandbox.lifecycle.stop()
+      expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
+      const [stop] = operationsOf(await allEvents(journal), 'stop')
+      expect(stop?.at(-1)?.data).toMatchObject({ outcome: 'failed' })
+    })
+
+    it('repeated stop never persists after a failure, also when later hooks are fine', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      let isBroken = true
+      sandbox.lifecycle.onBeforeStop(() => {
+        if (isBroken) throw new Error('half state')
+      })
+      await expect(sandbox.lifecycle.stop()).rejects.toThrow('half state')
+      isBroken = false
+      for (const _round of [1, 2]) {
+        await sandbox.lifecycle.start()
+        sandbox.lifecycle.onBeforeStop(() => undefined)
+        await sandbox.lifecycle.stop()
+      }
+      await sandbox.lifecycle.stop()
+      expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
+    })
+
+    it('pre-stop cancellation skips persistence and completes cleanup', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const process = await sandbox.spawn(['sleep', '1000'])
+      sandbox.lifecycle.onBeforeStop(async () => {
+        await sandbox.files.read('.', { signal: AbortSignal.abort() })
+      })
+      const other: string[] = []
+      sandbox.lifecycle.onBeforeStop(() => void other.push('ran'))
+      await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code: 'cancelled' })
+      expect(other).toEqual(['ran'])
+      expect((await within('its end', process.exit)).outcome).toMatch(/cancelled|interrupted/)
+      expect(await stepsOf(journal)).toEqual(withoutPersisting)
+    })
+
+    it('a hook that fails with an abort, or with nothing at all, blocks as well', async () => {
+      for (const reason of [new DOMException('gone', 'AbortError'), undefined]) {
+        const { sandbox, journal } = await newSandbox(make)
+        sandbox.lifecycle.onBeforeStop(() => Promise.reject(reason))
+        await expect(sandbox.lifecycle.stop()).rejects.toSatisfy(() => true)
+        expect(await stepsOf(journal)).toEqual(withoutPersisting)
+      }
+    })
+
+    it('concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const hook = Promise.withResolvers<void>()
+      let isRunning = false
+      sandbox.lifecycle.onBeforeStop(() => {
+        isRunning = true
+        return hook.promise
+      })
+      const first = later(sandbox.lifecycle.stop())
+      await eventually('the hook to run', () => isRunning)
+      const second = later(sandbox.lifecycle.stop())
+      await eventually('the second', async () => operationsOf(await allEvents(journal), 'stop').length === 2)
+      expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+      hook.reject(new Error('half state'))
+      await expect(within('the first', first)).rejects.toThrow('half state')
+      await within('the second', Promise.allSettled([second]))
+      expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
+      expect((await stepsOf(journal)).filter((step) => step === 'sandbox.stopped')).toHaveLength(1)
+    })
+
+    it('concurrent stop persists and ends once when all goes well', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      let ran = 0
+      sandbox.lifecycle.onBeforeStop(async () => {
+        await sandbox.exec('sleep 0.1; echo x > by-hook')
+        ran += 1
+      })
+      await within('all', Promise.all([1, 2, 3].map(() => sandbox.lifecycle.stop())))
+      expect(ran).toBe(1)
+      const steps = await stepsOf(journal)
+      expect(steps.filter((step) => step === 'sandbox.stopped')).toHaveLength(1)
+      expect(steps.filter((step) => step === 'persist_workspace')).toHaveLength(1)
+    })
+
+    it('a shutdown does not persist', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.exec('echo kept > f')
+      await sandbox.lifecycle.shutdown()
+      expect(await stepsOf(journal)).toEqual(['shutdown', 'sandbox.stopped', '/shutdown'])
+      await sandbox.lifecycle.start()
+      expect(await readText(sandbox, 'f')).toBe('kept\n')
+    })
+
+    it('a stop of what does not run persists nothing', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.lifecycle.shutdown()
+      await sandbox.lifecycle.stop()
+      expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
+    })
+
+    it('destroy removes the workspace, and not the journal', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const mark = `kept-${sandbox.id}`
+      await sandbox.exec(
+        `mkdir -p locked/deep && echo ${mark} > locked/deep/f && chmod 500 locked/deep locked`,
+      )
+      const head = (await allEvents(journal)).length
+      await sandbox.lifecycle.destroy()
+      expect(await stepsOf(journal)).toEqual(['destroy', 'sandbox.destroyed', '/destroy'])
+      expect((await allEvents(journal)).length).toBeGreaterThan(head)
+      const gone = { code: 'sandbox_destroyed' }
+      await expect(sandbox.persist()).rejects.toMatchObject(gone)
+      await expect(sandbox.hydrate(Buffer.alloc(1_024))).rejects.toMatchObject(gone)
+      await expect(sandbox.files.download('.')).rejects.toMatchObject(gone)
+      const other = await newSandbox(make)
+      const { stdout } = await other.sandbox.exec(`test -e '${sandbox.root}/locked' && echo there`)
+      if (other.sandbox.root !== sandbox.root) expect(stdout).toBe('')
+    })
+  })
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { openMemory, stores } from '../fixtures/open.ts'
+import { thrownBy } from '../fixtures/until.ts'
+import { onlyOperation } from './operations.ts'
+
+describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
+  it('has started and finished once, in one commit', async () => {
+    const journal = await (await openStore()).journal('sbx_a')
+    const seen: number[] = []
+    journal.tap(({ seq }) => void seen.push(seq))
+    const result = await journal.observe('stat', { path: 'a' }, () => 7, { finish: (size) => ({ size }) })
+    expect(result).toBe(7)
+    const { started, finished } = await onlyOperation(journal)
+    expect(started.data).toEqual({ op: 'stat', path: 'a' })
+    expect(finished.data).toMatchObject({ op: 'stat', outcome: 'ok', ok: true, size: 7 })
+    expect(finished.operation).toBe(started.operation)
+    expect([started.seq, finished.seq]).toEqual([1, 2])
+  })
+
+  it('that fails says so, and throws what it met', async () => {
+    const journal = await (await openStore()).journal('sbx_a')
+    const failure = new Error('no')
+    const thrown = await thrownBy(() =>
+      journal.observe('stat', {}, () => {
+        throw failure
+      }),
+    )
+    expect(thrown).toBe(failure)
+    expect((await onlyOperation(journal)).finished.data).toMatchObject({ outcome: 'failed', ok: false })
+  })
+
+  it('gives nobody its result when it could not be written', async () => {
+    const store = await openStore()
+    const journal = await store.journal('sbx_a')
+    await store.close()
+    const thrown = await thrownBy(() => journal.observe('stat', {}, () => 'seen'))
+    expect(thrown).toMatchObject({ code: 'store_closed' })
+  })
+})
+
+it('is asked for like any operation where there are gates, before it runs', async () => {
+  const journal = await (await openMemory()).journal('sbx_a')
+  journal.gate('nobody looks', () => 'deny')
+  let ran = false
+  const thrown = await thrownBy(() =>
+    journal.observe('read', {}, () => {
+      ran = true
+    }),
+  )
+  expect(thrown).toMatchObject({ code: 'gate_refused' })
+  expect(ran).toBe(false)
+  expect((await onlyOperation(journal)).finished.data).toMatchObject({ outcome: 'failed' })
+})

@@ -1,0 +1,24 @@
+import type { Source } from '../files/closing-stream.ts'
+import type { Handle } from '../files/handle.ts'
+import { compress } from './compression.ts'
+import { type PackOptions, pack } from './pack.ts'
+import type { Pull } from './pull.ts'
+import type { TarScheme } from './scheme.ts'
+
+/** A directory as a tar, packed as it is asked for. Closing it closes everything. */
+export function packSource(directory: Handle, scheme: TarScheme, options: PackOptions = {}): Source {
+  const packed = pack(directory, options)
+  const chunks = scheme === 'tar' ? packed : compress(pullOf(packed), scheme)
+  return {
+    lent: scheme === 'tar',
+    next: async () => (await chunks.next()).value ?? undefined,
+    close: async () => void (await chunks.return(undefined)),
+  }
+}
+
+function pullOf(chunks: AsyncGenerator<Uint8Array, void>): Pull {
+  return {
+    next: async () => (await chunks.next()).value ?? undefined,
+    cancel: async () => void (await chunks.return()),
+  }
+}

@@ -1,0 +1,99 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { tarOf } from '../archives/fixtures/tar-bytes.ts'
+import { folder } from '../files/fixtures/folder.ts'
+import { scene } from './fixtures/workspace.ts'
+
+function source(): string {
+  const path = folder()
+  chmodSync(path, 0o777)
+  writeFileSync(join(path, 'precious'), 'of the host', { mode: 0o666 })
+  return path
+}
+
+async function bound(target: string) {
+  const outside = source()
+  const root = join(folder(), 'root')
+  mkdirSync(root)
+  chmodSync(join(root, '..'), 0o755)
+  const made = await scene({
+    root,
+    isolation: 'bubblewrap',
+    binds: [{ source: outside, target: join(root, target), writable: true }],
+  })
+  return { ...made, outside }
+}
+
+describe('what is bound into the workspace', () => {
+  it.each(['data', 'deep/er/data'])('is never persisted: %s', async (target) => {
+    const { sandbox } = await bound(target)
+    await sandbox.exec(`echo mine > own; mkdir -p other/data; echo mine > other/data/f`)
+    const saved = await buffer(await sandbox.persist())
+    expect(saved.includes('of the host')).toBe(false)
+    const { sandbox: another } = await scene()
+    await another.hydrate(saved)
+    const { stdout } = await another.exec('find . -type f | sort | tr "\\n" " "')
+    expect(stdout.trim()).toBe('./other/data/f ./own')
+  })
+
+  it.each(['data', 'deep/er/data'])(
+    'survives a hydrate, which takes nothing in its place: %s',
+    async (target) => {
+      const { sandbox, outside } = await bound(target)
+      await sandbox.exec('echo old > old')
+      const top = target.split('/')[0]!
+      for (const members of [
+        [{ name: 'new', content: 'x' }],
+        [
+          { name: 'new', content: 'x' },
+          { name: `${target}/evil`, content: 'x' },
+        ],
+        [
+          { name: top, type: '2', target: '/etc' },
+          { name: 'new', content: 'x' },
+        ],
+        [{ name: 'new' }, { name: top, content: 'a file' }],
+      ]) {
+        await sandbox.hydrate(tarOf(...members))
+        expect((await sandbox.exec(`cat ${target}/precious; ls; ls ${target}`)).stdout).toBe(
+          `of the host${[top, 'new'].toSorted().join('\n')}\nprecious\n`,
+        )
+      }
+      expect(readFileSync(join(outside, 'precious'), 'utf8')).toBe('of the host')
+      await sandbox.exec(`echo more > ${target}/by-command`)
+      expect(readFileSync(join(outside, 'by-command'), 'utf8')).toBe('more\n')
+    },
+  )
+
+  it.each(['data', 'data/below', '.', 'deep', 'deep/er', 'deep/er/data/x'])(
+    'overlaps with no path that is skipped: %s',
+    async (path) => {
+      const { sandbox } = await bound(path.startsWith('deep') ? 'deep/er/data' : 'data')
+      expect(() => sandbox.lifecycle.skipOnPersist(path)).toThrow(
+        expect.objectContaining({ code: 'argument_invalid' }),
+      )
+    },
+  )
+
+  it('is not changed by an archive that is uploaded, which is put where commands see it or not at all', async () => {
+    const { sandbox, outside } = await bound('data')
+    const archive = tarOf({ name: 'data/precious', content: 'evil' }, { name: 'beside', content: 'x' })
+    await sandbox.files.upload('.', archive).catch(() => undefined)
+    expect(readFileSync(join(outside, 'precious'), 'utf8')).toBe('of the host')
+    expect((await sandbox.exec('cat data/precious')).stdout).toBe('of the host')
+    console.log(
+      'PROBE',
+      await sandbox.files.write('data/w', 'x').then(
+        () => 'ok',
+        (e) => e.code,
+      ),
+      await sandbox.files.read('data/precious').then(
+        (s) => new Response(s).text(),
+        (e) => e.code,
+      ),
+      (await sandbox.exec('ls data')).stdout,
+    )
+  })
+})
