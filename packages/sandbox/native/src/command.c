@@ -49,7 +49,7 @@ void __attribute__((noreturn)) become_command(const struct command *order, int u
   enter(user, "the user namespace");
   if (!order->keeps_privileges) give_up_capabilities(order->capabilities);
   // Refused to a host that is an ordinary user, who may not give up groups.
-  if (order->uid >= 0) SYS(setgroups, 0, NULL, 0, 0, 0);
+  if (order->uid >= 0) SYS(setgroups, order->group_count, order->groups, 0, 0, 0);
   if (order->gid >= 0) must("gid", SYS(setresgid, order->gid, order->gid, order->gid, 0, 0), "setresgid");
   if (order->uid >= 0) must("uid", SYS(setresuid, order->uid, order->uid, order->uid, 0, 0), "setresuid");
   if (!order->keeps_privileges) {

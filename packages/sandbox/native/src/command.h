@@ -7,11 +7,16 @@ struct filter {
   size_t size;
 };
 
+#define MAX_GROUPS 32
+
 /** What a command is to have, once everything else is lost. */
 struct command {
   char **argv, **environment;
   const char *cwd;
   long uid, gid;
+  /** Beside its own. */
+  const unsigned int *groups;
+  unsigned int group_count;
   unsigned long capabilities;
   /** Without isolation nothing is taken away. */
   int keeps_privileges;

@@ -24,6 +24,19 @@ struct order {
 };
 
 static struct filter filter;
+static unsigned int groups[MAX_GROUPS];
+
+/** Numbers with commas in between. */
+static unsigned int read_groups(const char *text) {
+  unsigned int count = 0;
+  while (*text && count < MAX_GROUPS) {
+    unsigned int group = 0;
+    for (; *text >= '0' && *text <= '9'; text++) group = group * 10 + (unsigned int)(*text - '0');
+    groups[count++] = group;
+    if (*text) text++;
+  }
+  return count;
+}
 
 static unsigned long hexadecimal(const char *text) {
   unsigned long value = 0;
@@ -46,7 +59,10 @@ static struct order read_order(char **args) {
     if (take_namespace(&order.sandbox, *args)) continue;
     if ((value = after(*args, "uid="))) order.command.uid = number(value);
     else if ((value = after(*args, "gid="))) order.command.gid = number(value);
-    else if ((value = after(*args, "capabilities="))) order.command.capabilities = hexadecimal(value);
+    else if ((value = after(*args, "groups="))) {
+      order.command.groups = groups;
+      order.command.group_count = read_groups(value);
+    } else if ((value = after(*args, "capabilities="))) order.command.capabilities = hexadecimal(value);
     else if ((value = after(*args, "cols="))) order.cols = number(value);
     else if ((value = after(*args, "rows="))) order.rows = number(value);
     else if ((value = after(*args, "terminal-owner="))) order.terminal_owner = number(value);

@@ -29,6 +29,8 @@ struct request {
   int uid, gid;
   unsigned int words, variables;
   unsigned int capabilities_low, capabilities_high;
+  unsigned int group_count;
+  unsigned int groups[MAX_GROUPS];
 };
 
 /** What a keeper and its command tell, in one write. */
@@ -109,6 +111,8 @@ static void __attribute__((noreturn)) run_command(const struct request *request,
       .cwd = words[0],
       .uid = request->uid,
       .gid = request->gid,
+      .groups = request->groups,
+      .group_count = request->group_count < MAX_GROUPS ? request->group_count : MAX_GROUPS,
       .capabilities = (unsigned long)request->capabilities_high << 32 | request->capabilities_low,
       .keeps_privileges = keeps_privileges,
       .filter = &filters[request->flags & AS_ROOT ? 1 : 0],

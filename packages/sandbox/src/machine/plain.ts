@@ -106,7 +106,7 @@ class PlainMachine implements Machine {
     const { tty } = launch
     if (tty !== undefined) return this.#launchInTerminal({ ...launch, env, tty }, ids)
     const marked = { ...launch, env }
-    const identity = { uid: -1, gid: -1, ...ids, root: false, capabilities: 0n }
+    const identity = { uid: -1, gid: -1, groups: [], ...ids, root: false, capabilities: 0n }
     return this.#program === undefined
       ? launchUnkept(marked, `${processVariable}=${mark}`, ids)
       : this.#spawner(this.#program).launch(marked, identity)
@@ -126,23 +126,25 @@ class PlainMachine implements Machine {
 
   #launchInTerminal(
     launch: Launch & { readonly tty: NonNullable<Launch['tty']> },
-    ids: { uid: number; gid: number } | undefined,
+    ids: { uid: number; gid: number; groups: readonly number[] } | undefined,
   ): Promise<Launched> {
     if (this.#program === undefined)
       throw new VitrineError('unsupported', `There are no terminals on ${process.platform}-${process.arch}.`)
     const orders = [
       'privileges=keep',
-      ...(ids === undefined ? [] : [`uid=${ids.uid}`, `gid=${ids.gid}`, `terminal-owner=${ids.uid}`]),
+      ...(ids === undefined
+        ? []
+        : [`uid=${ids.uid}`, `gid=${ids.gid}`, `groups=${ids.groups.join()}`, `terminal-owner=${ids.uid}`]),
       ...(this.#group?.paths ?? []).map((path) => `cgroup=${path}`),
     ]
     return launchInTerminal({ program: this.#program, orders, multiplexer: '/dev/ptmx' }, launch)
   }
 
-  #ids(user: string): { uid: number; gid: number } {
+  #ids(user: string): { uid: number; gid: number; groups: readonly number[] } {
     if (!this.capabilities.users)
       throw new VitrineError('user_unknown', `Only a host that runs as root can run as "${user}".`)
-    const { uid, gid } = findUser(usersOfHost(), user)
-    return { uid, gid }
+    const { name, uid, gid } = findUser(usersOfHost(), user)
+    return { uid, gid, groups: groupsOfHost(name) }
   }
 
   onDisk(path: string): string {

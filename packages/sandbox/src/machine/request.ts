@@ -5,15 +5,19 @@ export interface Identity {
   /** -1: whoever starts it. */
   readonly uid: number
   readonly gid: number
+  /** Beside its own. */
+  readonly groups: readonly number[]
   readonly root: boolean
   readonly capabilities: bigint
 }
 
-const headBytes = 36
+/** What `vitrine-machine` has room for. */
+export const maxGroups = 32
+const headBytes = 40 + 4 * maxGroups
 const hasInput = 1
 const asRoot = 2
 
-/** A request to `vitrine-machine serve`: a head of nine words, then the texts, each with a NUL. */
+/** A request to `vitrine-machine serve`: a head of words, then the texts, each with a NUL. */
 export function encodeRequest(id: number, launch: Launch, identity: Identity): Buffer {
   const { argv, cwd, env, input } = launch
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
@@ -27,5 +31,8 @@ export function encodeRequest(id: number, launch: Launch, identity: Identity): B
   head.writeUInt32LE(argv.length, 20)
   head.writeUInt32LE(variables.length, 24)
   head.writeBigUInt64LE(identity.capabilities, 28)
+  const groups = identity.groups.slice(0, maxGroups)
+  head.writeUInt32LE(groups.length, 36)
+  for (const [index, group] of groups.entries()) head.writeUInt32LE(group, 40 + 4 * index)
   return Buffer.concat([head, text])
 }

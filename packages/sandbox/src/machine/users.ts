@@ -30,14 +30,16 @@ export function usersOfHost(): User[] {
   return parseUsers(readFileSync('/etc/passwd', 'utf8'))
 }
 
-/** The groups that list a user beside its own. */
 export function groupsOfHost(name: string): number[] {
-  return readFileSync('/etc/group', 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      const [, , gid, members = ''] = line.split(':')
-      return isNumber(gid) && members.split(',').includes(name) ? [Number(gid)] : []
-    })
+  return parseGroups(readFileSync('/etc/group', 'utf8'), name)
+}
+
+/** The groups of a `group` file that list a user, beside its own. */
+export function parseGroups(file: string, name: string): number[] {
+  return file.split('\n').flatMap((line) => {
+    const [, , gid, members = ''] = line.split(':')
+    return isNumber(gid) && members.split(',').includes(name) ? [Number(gid)] : []
+  })
 }
 
 function isNumber(text: string | undefined): boolean {

@@ -77,23 +77,11 @@ describe('what is bound into the workspace', () => {
     },
   )
 
-  it('is not changed by an archive that is uploaded, which is put where commands see it or not at all', async () => {
+  it('is not changed by an archive that is uploaded over it', async () => {
     const { sandbox, outside } = await bound('data')
     const archive = tarOf({ name: 'data/precious', content: 'evil' }, { name: 'beside', content: 'x' })
     await sandbox.files.upload('.', archive).catch(() => undefined)
     expect(readFileSync(join(outside, 'precious'), 'utf8')).toBe('of the host')
     expect((await sandbox.exec('cat data/precious')).stdout).toBe('of the host')
-    console.log(
-      'PROBE',
-      await sandbox.files.write('data/w', 'x').then(
-        () => 'ok',
-        (e) => e.code,
-      ),
-      await sandbox.files.read('data/precious').then(
-        (s) => new Response(s).text(),
-        (e) => e.code,
-      ),
-      (await sandbox.exec('ls data')).stdout,
-    )
   })
 })

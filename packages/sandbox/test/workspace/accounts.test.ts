@@ -26,6 +26,8 @@ describe.skipIf(skipped)('users and groups', () => {
     expect(await say(sandbox, 'getent group crew ops | cut -d: -f1,4; id -Gn bob')).toBe(
       'crew:bob\nops:\nbob crew ann',
     )
+    expect(await say(sandbox, 'id -Gn', 'bob')).toBe('bob crew ann')
+    expect(await say(sandbox, 'id -Gn', 'ann')).toBe('ann')
     await sandbox.lifecycle.stop()
     await sandbox.lifecycle.start()
     expect(await say(sandbox, 'id -un; ls ~', 'ann')).toBe('ann')

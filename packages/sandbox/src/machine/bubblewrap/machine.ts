@@ -20,7 +20,7 @@ import { sandboxMarker } from '../survivors.ts'
 import { findUser, parseUsers, type User } from '../users.ts'
 import { sandboxUser } from './accounts.ts'
 import { type Built, buildMachine } from './build.ts'
-import { usersOfSystem } from './own-users.ts'
+import { groupsInSystem, usersOfSystem } from './own-users.ts'
 import { type BuildOptions, homeInside, type Tools } from './plan.ts'
 import { Portal } from './portal.ts'
 import { hostFile } from './system.ts'
@@ -162,7 +162,11 @@ class BubblewrapMachine implements Machine {
     const { tty } = marked
     if (tty !== undefined) return this.#launchInTerminal({ ...marked, tty }, user)
     const { uid, gid } = user
-    return this.#spawner().launch(marked, { uid, gid, root, capabilities: root ? rootCapabilities : 0n })
+    const groups = this.#groupsOf(user)
+    return this.#spawner().launch(marked, {
+      ...{ uid, gid, groups, root },
+      capabilities: root ? rootCapabilities : 0n,
+    })
   }
 
   #spawner(): Spawner {
@@ -191,13 +195,18 @@ class BubblewrapMachine implements Machine {
     const orders = [
       ...this.#namespaces,
       ...(this.#group?.paths ?? []).map((path) => `cgroup=${path}`),
-      ...[`uid=${user.uid}`, `gid=${user.gid}`],
+      ...[`uid=${user.uid}`, `gid=${user.gid}`, `groups=${this.#groupsOf(user).join()}`],
       `seccomp=${root ? this.#filters.root : this.#filters.user}`,
       ...(root ? [`capabilities=${rootCapabilities.toString(16)}`] : []),
       ...(uids === undefined ? [] : [`terminal-owner=${uids + user.uid}`]),
     ]
     const multiplexer = `/proc/${pid}/root/dev/pts/ptmx`
     return launchInTerminal({ program: this.#program, orders, multiplexer }, launch)
+  }
+
+  /** Only a system that can be changed says anything of groups. */
+  #groupsOf({ name, uid }: User): readonly number[] {
+    return uid === sandboxUser.uid || !this.#built.changeable ? [] : groupsInSystem(this.#state, name)
   }
 
   #userNamed(name: string): User {

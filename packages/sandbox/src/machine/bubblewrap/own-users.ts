@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseUsers, type User } from '../users.ts'
+import { parseGroups, parseUsers, type User } from '../users.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 const maxBytes = 1024 * 1024
@@ -12,13 +12,18 @@ const ids = 65_535
  * is followed and no FIFO waited for.
  */
 export function usersOfSystem(state: string): User[] {
-  return parseUsers(passwdOf(state)).filter(({ uid, gid }) => uid < ids && gid < ids)
+  return parseUsers(systemFile(state, 'passwd')).filter(({ uid, gid }) => uid < ids && gid < ids)
 }
 
-function passwdOf(state: string): string {
+/** The groups that such a user is in beside its own. */
+export function groupsInSystem(state: string, name: string): number[] {
+  return parseGroups(systemFile(state, 'group'), name).filter((gid) => gid < ids)
+}
+
+function systemFile(state: string, name: 'passwd' | 'group'): string {
   let fd: number
   try {
-    fd = openSync(join(state, 'system', 'etc', 'passwd'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    fd = openSync(join(state, 'system', 'etc', name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch {
     return ''
   }
