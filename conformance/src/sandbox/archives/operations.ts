@@ -80,6 +80,31 @@ export function archiveOperationCases(make: MakeSandbox): void {
       ])
     })
 
+    it.each(waysOut)(
+      'that ends once when a file shrinks under it, and what came is whole or broken: $op',
+      async ({ op, open }) => {
+        const { sandbox, journal } = await newSandbox(make)
+        await sandbox.files.write('large', someBytes(6_000_000))
+        await sandbox.files.write('zz', 'last')
+        const reader = (await open(sandbox)).getReader()
+        const parts: Uint8Array[] = []
+        const readOn = async () => {
+          for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value)
+        }
+        parts.push((await reader.read()).value!)
+        await sandbox.exec('truncate -s 100 large; rm zz')
+        const error = await readOn().catch((reason: unknown) => reason)
+        if (error === undefined)
+          expect(await sandbox.files.upload('back', Buffer.concat(parts))).toMatchObject({
+            files: expect.any(Number),
+          })
+        else expect(error).toMatchObject({ code: expect.any(String) })
+        const operations = operationsOf(await allEvents(journal), op)
+        expect(operations.map(typesOf)).toEqual([once])
+        expect(operations[0]?.[1]?.data.outcome).toBe(error === undefined ? 'ok' : 'failed')
+      },
+    )
+
     it.each(waysOut)('that is refused before it gives anything: $op', async ({ op, open }) => {
       const { sandbox, journal } = await newSandbox(make)
       await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
