@@ -1,14 +1,18 @@
+import { linkSync } from 'node:fs'
+import { VitrineError } from '@vitrine/protocol'
 import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { Pace } from '../files/pace.ts'
-import { move } from './move.ts'
+import { type Entry, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
-import { refusal } from './refusal.ts'
+import { quoted, refusal } from './refusal.ts'
 import { Trail } from './trail.ts'
 
 export interface MergeOptions {
   /** Is asked for during the check; once things are moved, they are all moved. */
   readonly signal?: AbortSignal | undefined
+  /** Takes what is replaced until all is done, so that what was done before a failure can be undone. */
+  readonly trash?: Handle | undefined
   /** Of what has its place now; whole new directories are told once. */
   readonly onPlaced?: (path: string, how: 'new' | 'replaced') => void
 }
@@ -27,13 +31,91 @@ export interface Merged {
 export async function merge(staged: Handle, target: Handle, options: MergeOptions = {}): Promise<Merged> {
   await compare(staged, target, new Pace(options.signal), () => undefined)
   const counts = { new: 0, replaced: 0, kept: 0 }
-  await compare(staged, target, new Pace(), ({ path, how, from, into, name }) => {
-    counts[how] += 1
-    if (how === 'kept') return
-    move({ parent: from, name }, { parent: into, name }, path)
-    options.onPlaced?.(path, how)
-  })
+  const placed = new Placed(target, options.trash)
+  try {
+    await compare(staged, target, new Pace(), ({ path, how, from, into, name }) => {
+      counts[how] += 1
+      if (how === 'kept') return
+      placed.place({ parent: from, name }, { parent: into, name }, path, how === 'replaced')
+      options.onPlaced?.(path, how)
+    })
+  } catch (error) {
+    placed.undo(error)
+    throw error
+  }
   return { added: counts.new, replaced: counts.replaced, kept: counts.kept }
+}
+
+/** What has its place now, and what was there before. */
+class Placed {
+  readonly #target: Handle
+  readonly #trash: Handle | undefined
+  readonly #done: { readonly path: string; readonly replaced: boolean }[] = []
+
+  constructor(target: Handle, trash: Handle | undefined) {
+    this.#target = target
+    this.#trash = trash
+  }
+
+  place(from: Entry, to: Entry, path: string, replaced: boolean): void {
+    if (replaced) this.#keep(to, path)
+    move(from, to, path)
+    if (!replaced) this.#done.push({ path, replaced })
+  }
+
+  /** A second name for what is there; where there can be none, it goes a moment before the other comes. */
+  #keep(place: Entry, path: string): void {
+    if (this.#trash === undefined) return
+    const kept = { parent: this.#trash, name: `${this.#done.length}` }
+    try {
+      linkSync(place.parent.at(place.name), kept.parent.at(kept.name))
+    } catch {
+      move(place, kept, path)
+    }
+    this.#done.push({ path, replaced: true })
+  }
+
+  undo(reason: unknown): void {
+    const trash = this.#trash
+    if (trash === undefined) return
+    const lost: string[] = []
+    for (const [index, { path, replaced }] of [...this.#done.entries()].toReversed()) {
+      const kept = { parent: trash, name: `${index}` }
+      try {
+        this.#at(path, (place) => (replaced ? move(kept, place, path) : move(place, kept, path)))
+      } catch {
+        lost.push(path)
+      }
+    }
+    if (lost.length === 0) return
+    throw new VitrineError(
+      'file_failed',
+      `What was there could not be put back: ${lost.length} entries are those of the archive, the first is ${quoted(lost[0]!)}.`,
+      { cause: fileError(reason, '.') },
+    )
+  }
+
+  /** Goes there again, step by step: as many directories as there may be, they are not held open. */
+  #at(path: string, act: (place: Entry) => void): void {
+    const names = path.split('/')
+    const name = names.pop()!
+    const trail = new Trail(this.#target)
+    try {
+      for (const step of names) {
+        const next = trail.here?.entry(step)
+        if (next?.kind !== 'directory') {
+          next?.close()
+          throw refusal(path, 'lost its directory to another process')
+        }
+        trail.push(step, next)
+      }
+      const { here } = trail
+      if (here === undefined) throw refusal(path, 'lost its directory to another process')
+      act({ parent: here, name })
+    } finally {
+      trail.close()
+    }
+  }
 }
 
 interface Meeting {

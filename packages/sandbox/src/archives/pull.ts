@@ -1,6 +1,6 @@
 import { close, read } from 'node:fs'
 import { promisify } from 'node:util'
-import { VitrineError } from '@vitrine/protocol'
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { cancelled } from '../files/pace.ts'
 
 /** Bytes that are asked for chunk by chunk. A chunk is good until the next one is asked for. */
@@ -74,16 +74,25 @@ function pullForeign(
       if (signal?.aborted) leave()
       if (signal?.aborted) return Promise.reject(cancelled(signal))
       giveUp = reject
-      next().then((chunk) => {
-        if (chunk === undefined || chunk instanceof Uint8Array) resolve(chunk)
-        else reject(new VitrineError('argument_invalid', `archive: expected bytes, got ${typeof chunk}.`))
-      }, reject)
+      next().then(
+        (chunk) => {
+          if (chunk === undefined || chunk instanceof Uint8Array) resolve(chunk)
+          else reject(new VitrineError('argument_invalid', `archive: expected bytes, got ${typeof chunk}.`))
+        },
+        (error: unknown) => reject(sourceFailed(error)),
+      )
       return promise
     },
     async cancel() {
       leave()
     },
   }
+}
+
+/** What goes wrong with a stream is not about the files that it is for. */
+function sourceFailed(error: unknown): VitrineError {
+  if (isVitrineError(error)) return error
+  return new VitrineError('file_failed', `archive: its stream failed: ${String(error)}`, { cause: error })
 }
 
 const chunkBytes = 1024 * 1024

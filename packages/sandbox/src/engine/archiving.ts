@@ -6,6 +6,7 @@ import { type ArchiveLimits, Tally } from '../archives/limits.ts'
 import { merge } from '../archives/merge.ts'
 import { packSource } from '../archives/pack-source.ts'
 import { type ArchiveInput, pullFile, pullFrom } from '../archives/pull.ts'
+import { refusal } from '../archives/refusal.ts'
 import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts'
 import { swap } from '../archives/swap.ts'
 import { type UnpackOptions, unpack } from '../archives/unpack.ts'
@@ -70,12 +71,17 @@ export async function extract(
       await pull.cancel()
     }
     const source = openSync(`/proc/self/fd/${draft.fd}`, constants.O_RDONLY)
-    const unpacked = await unpackInto(archiving, directory, pullFile(source), scheme, () =>
+    const unpacked = await unpackInto(archiving, directory, pullFile(source), scheme, (staged) => {
       walk(room.places, path, { as }, ({ entry }) => {
         if (entry !== undefined && entry.kind !== 'file')
           throw new VitrineError('file_exists', `There is something else at ${path} already.`)
-      }),
-    )
+      })
+      const name = posix.basename(path)
+      const member = staged.entry(name)
+      member?.close()
+      if (member !== undefined && member.kind !== 'file')
+        throw refusal(name, 'is no file and has the name of the archive itself')
+    })
     walk(room.places, path, { as }, (spot) => publish(room, spot, draft, {}, as))
     return unpacked
   } finally {
@@ -88,10 +94,11 @@ async function unpackInto(
   path: string,
   archive: ArchiveInput,
   scheme: UnpackOptions['scheme'],
-  check: () => void = () => undefined,
+  check: (staged: Handle) => void = () => undefined,
 ): Promise<Unpacked> {
   const target = targetOf(room, path, as)
   const staged = room.staging.folder()
+  const trash = room.staging.folder()
   try {
     const { root: _, ...unpacked } = await unpack(staged.handle, archive, {
       scheme,
@@ -103,17 +110,35 @@ async function unpackInto(
       limits,
       signal,
     })
-    check()
+    check(staged.handle)
+    for (const mount of room.places.mountsBelow(target.path)) mustNotHold(staged.handle, mount)
     makeDirectories(room, path, { parents: true }, as)
     const { directory } = directoryAt(room, path, as)
     try {
-      await merge(staged.handle, directory, { signal })
+      await merge(staged.handle, directory, { signal, trash: trash.handle })
     } finally {
       directory.close()
     }
     return unpacked
   } finally {
     await staged.release()
+    await trash.release()
+  }
+}
+
+/** It would be written below what processes see there. */
+function mustNotHold(staged: Handle, path: string): void {
+  const trail = [staged.again()]
+  try {
+    for (const name of path.split('/')) {
+      const entry = trail.at(-1)!.entry(name)
+      if (entry === undefined) return
+      trail.push(entry)
+      if (entry.kind !== 'directory') break
+    }
+    throw refusal(path, 'has its place where something is mounted')
+  } finally {
+    for (const handle of trail) handle.close()
   }
 }
 
@@ -196,6 +221,8 @@ export async function hydrate(
   keep: (name: string) => boolean,
 ): Promise<Unpacked> {
   const { root } = room.places
+  if (room.places.guarded(root.path))
+    throw new VitrineError('file_read_only', 'Something in the workspace may not be changed.')
   const staged = room.staging.folder()
   const trash = room.staging.folder()
   try {

@@ -43,6 +43,7 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  #stopping: Promise<void> | undefined
   #lastOfStart: (() => Promise<void>) | undefined
   /** What belongs to nobody's call is written with it. */
   readonly #journal: Journal
@@ -111,6 +112,14 @@ export class EngineCore {
         throw error
       }
     })
+  }
+
+  /** One stop at a time: whoever asks meanwhile waits for it and meets what became of it. */
+  stopOnce(stop: () => Promise<void>): Promise<void> {
+    this.#stopping ??= stop().finally(() => {
+      this.#stopping = undefined
+    })
+    return this.#stopping
   }
 
   /** Ends everything without a word: for whoever could not even begin. */

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
-import { Places } from '../files/places.ts'
+import { type PlaceMount, Places } from '../files/places.ts'
 import type { FileRoom } from '../files/room.ts'
 import { Staging } from '../files/staging.ts'
 import type { Launched, Machine } from '../machine/machine.ts'
@@ -22,6 +22,7 @@ export class FileSide {
   readonly #ending = new AbortController()
   readonly #looksByCommands: boolean
   #watcher: Watcher | undefined
+  readonly #changing = new Set<Promise<unknown>>()
 
   private constructor(room: FileRoom, machine: Machine, looksByCommands: boolean) {
     this.room = room
@@ -34,7 +35,13 @@ export class FileSide {
     const staging = Staging.open(folders.staging, folders.root)
     let places: Places | undefined
     try {
-      places = Places.open(machine.root, machine.home, grants, (path) => machine.onDisk(path))
+      places = Places.open({
+        root: machine.root,
+        home: machine.home,
+        grants,
+        mounts: mountsIn(settings, machine),
+        onDisk: (path) => machine.onDisk(path),
+      })
       const side = new FileSide(
         { places, staging, givesAway: machine.givesFilesAway },
         machine,
@@ -73,6 +80,13 @@ export class FileSide {
     return this.#ending.signal
   }
 
+  /** Work on the workspace that must not be cut in two: the end waits until it is done or has given up. */
+  whole<T>(work: Promise<T>): Promise<T> {
+    const changing = work.finally(() => this.#changing.delete(changing))
+    this.#changing.add(changing)
+    return changing
+  }
+
   /** Once every change made before the call is in the journal. */
   async flush(): Promise<void> {
     await this.mustBeWatched().flush()
@@ -102,6 +116,7 @@ export class FileSide {
     await this.#withinLimit(closed)
     this.#ending.abort()
     await closed
+    await Promise.allSettled(this.#changing)
     await this.room.staging.clear().catch(() => undefined)
     this.room.staging.close()
     this.room.places.close()
@@ -110,6 +125,12 @@ export class FileSide {
   async #withinLimit(work: Promise<unknown> | undefined): Promise<void> {
     await Promise.race([work?.catch(() => undefined), sleep(closingMs, undefined, { ref: false })])
   }
+}
+
+/** Directories of this machine that commands see in the workspace. */
+function mountsIn({ binds }: Settings, { root, capabilities }: Machine): readonly PlaceMount[] {
+  if (capabilities.isolation === 'none') return []
+  return binds.filter(({ source, target }) => target.startsWith(`${root}/`) && statSync(source).isDirectory())
 }
 
 /** A command of the watcher's own: what it is for is on record already. */

@@ -233,7 +233,8 @@ export class SandboxFiles implements Files {
       path,
       archiveFacts(path, options),
       options,
-      (side, as) => upload(this.#archiving(side, as, options), path, checkArchive(archive), options),
+      (side, as) =>
+        side.whole(upload(this.#archiving(side, as, options), path, checkArchive(archive), options)),
       unpackedFacts,
     )
   }
@@ -250,7 +251,7 @@ export class SandboxFiles implements Files {
       options,
       (side, as) => {
         const given = archive === undefined ? undefined : checkArchive(archive)
-        return extract(this.#archiving(side, as, options), path, given, options)
+        return side.whole(extract(this.#archiving(side, as, options), path, given, options))
       },
       unpackedFacts,
     )

@@ -17,20 +17,29 @@ export class SandboxLifecycle implements Lifecycle {
   }
 
   stop(): Promise<void> {
-    return this.#journal.operate('stop', {}, async () => {
-      let failure: { readonly error: unknown } | undefined
+    return this.#journal.operate('stop', {}, () => this.#core.stopOnce(() => this.#stop()))
+  }
+
+  async #stop(): Promise<void> {
+    let failure: { readonly error: unknown } | undefined
+    const attempt = async (
+      op: string,
+      facts: Readonly<Record<string, unknown>>,
+      run: () => Promise<void>,
+    ) => {
       try {
-        await this.#journal.operate('before_stop', {}, () => this.#core.beforeStop.run())
+        await this.#journal.operate(op, facts, run)
       } catch (error) {
-        failure = { error }
+        failure ??= { error }
       }
-      const blocked = this.#core.beforeStop.failed
-      // The directory that stays is what is persisted here.
-      if (!blocked && this.#core.state === 'running')
-        await this.#journal.operate('persist_workspace', { kept: true }, () => this.#core.files().settle())
-      await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })
-      if (failure !== undefined) throw failure.error
-    })
+    }
+    await attempt('before_stop', {}, () => this.#core.beforeStop.run())
+    const blocked = this.#core.beforeStop.failed
+    // The directory that stays is what is persisted here.
+    if (!blocked && this.#core.state === 'running')
+      await attempt('persist_workspace', { kept: true }, () => this.#core.files().settle())
+    await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })
+    if (failure !== undefined) throw failure.error
   }
 
   shutdown(): Promise<void> {

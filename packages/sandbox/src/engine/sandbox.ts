@@ -15,6 +15,7 @@ import {
   type Unpacked,
   VitrineError,
 } from '@vitrine/protocol'
+import { cancelled } from '../files/pace.ts'
 import { ProcessHandle } from '../processes/handle.ts'
 import type { OutputListener } from '../processes/running.ts'
 import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
@@ -118,6 +119,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
       'persist_workspace',
       { root: this.root, ...(skips.paths.size > 0 && { skip: [...skips.paths] }) },
       (ended) => {
+        if (options.signal?.aborted) throw cancelled(options.signal)
         const packing = persist(this.#archiving(options), skips.paths, ended)
         leftOut.list = packing.leftOut
         return packing.stream
@@ -130,13 +132,20 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     archive: ReadableStream<Uint8Array> | Uint8Array,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
-    return this.#journal.operate(
-      'hydrate_workspace',
-      { root: this.root },
-      () =>
-        hydrate(this.#archiving(options), checkArchive(archive), (name) => this.#core.skips.holdsMount(name)),
-      { finish: unpackedFacts, ...(options.signal && { signal: options.signal }) },
-    )
+    const { signal } = options
+    return this.#journal
+      .operate(
+        'hydrate_workspace',
+        { root: this.root },
+        () => {
+          const keep = (name: string) => this.#core.skips.holdsMount(name)
+          return this.#core.files().whole(hydrate(this.#archiving(options), checkArchive(archive), keep))
+        },
+        { finish: unpackedFacts, ...(signal && { signal }) },
+      )
+      .catch((error: unknown) => {
+        throw signal?.aborted && error === signal.reason ? cancelled(signal) : error
+      })
   }
 
   #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {

@@ -20,7 +20,7 @@ export class SkipOnPersist {
     checkPath('skipOnPersist', path)
     const concrete = posix.normalize(path).replace(/\/$/, '')
     const invalid = (reason: string) => new VitrineError('argument_invalid', `skipOnPersist: ${reason}`)
-    if (posix.isAbsolute(concrete) || concrete === '..' || concrete.startsWith('../'))
+    if (posix.isAbsolute(path) || concrete === '..' || concrete.startsWith('../'))
       throw invalid(`expected a path from the root of the workspace, got ${JSON.stringify(path)}.`)
     if (concrete === '.') throw invalid('that would leave nothing to persist.')
     if (/[*?]/.test(concrete))

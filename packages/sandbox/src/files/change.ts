@@ -41,7 +41,7 @@ export function move(
     walk(room.places, to, { as, follow: false }, (target) => {
       const told = room.places.told(target.path)
       mustBeWritable(room, target)
-      if (room.places.guarded(target.path))
+      if (isFixed(room, target.path))
         throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
       if (`${target.path}/`.startsWith(`${source.path}/`) && target.path !== source.path)
         throw new VitrineError('argument_invalid', `to: ${told} is inside of what would be moved.`)
@@ -117,6 +117,11 @@ function isSame(one: Handle | undefined, other: Handle): boolean {
   return one?.kind === 'file' && one.stats.ino === other.stats.ino && one.stats.dev === other.stats.dev
 }
 
+/** Something below it may not be changed, or is mounted there and would be lost. */
+function isFixed({ places }: FileRoom, path: string): boolean {
+  return places.guarded(path) || places.mountsBelow(path).length > 0
+}
+
 /** What may be taken out of its directory. */
 function removable(room: FileRoom, spot: Spot, as: Identity | undefined) {
   const { parent, name, entry, path } = spot
@@ -125,7 +130,7 @@ function removable(room: FileRoom, spot: Spot, as: Identity | undefined) {
   if (parent === undefined)
     throw new VitrineError('argument_invalid', `${told} itself can be neither moved nor removed.`)
   mustBeWritable(room, spot)
-  if (room.places.guarded(path))
+  if (isFixed(room, path))
     throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
   mustChange(parent, entry, as, told)
   return { parent, name, entry }

@@ -18,6 +18,23 @@ export interface Place {
   readonly path: string
   readonly writable: boolean
   readonly directory: Handle
+  /** Processes see it over what lies there on disk. */
+  readonly mounted?: boolean
+}
+
+/** A directory of this machine that processes see in the workspace. */
+export interface PlaceMount {
+  readonly source: string
+  readonly target: string
+  readonly writable: boolean
+}
+
+export interface PlaceOptions {
+  readonly root: string
+  readonly home: string
+  readonly grants?: readonly Grant[]
+  readonly mounts?: readonly PlaceMount[]
+  readonly onDisk: OnDisk
 }
 
 /** Where something lies on this machine that processes see at a path. */
@@ -28,18 +45,22 @@ export class Places {
   readonly root: Place
   readonly #all: readonly Place[]
   readonly #depth: number
+  readonly #mounts: ReadonlyMap<string, Place>
 
   private constructor(root: Place, grants: readonly Place[]) {
     this.root = root
     // The longest first: the nearest one decides, and what is granted over what is there anyway.
     this.#all = [...grants, root].toSorted((a, b) => b.path.length - a.path.length)
+    this.#mounts = new Map(grants.filter(({ mounted }) => mounted).map((place) => [place.path, place]))
     this.#depth = Math.max(...this.#all.map(({ path }) => path.split('/').length))
   }
 
-  static open(root: string, home: string, grants: readonly Grant[], onDisk: OnDisk): Places {
+  static open({ root, home, grants = [], mounts = [], onDisk }: PlaceOptions): Places {
     const opened: Place[] = []
     try {
       opened.push({ path: root, writable: true, directory: Handle.directory(root) })
+      for (const { source, target: path, writable } of mounts)
+        opened.push({ path, writable, directory: Handle.directory(source), mounted: true })
       for (const grant of grants) opened.push(openGrant(grant, root, home, onDisk))
       return new Places(opened[0]!, opened.slice(1))
     } catch (error) {
@@ -76,9 +97,27 @@ export class Places {
     return place
   }
 
+  /** What processes see at a path instead of what lies there on disk. */
+  mountedAt(path: string): Place | undefined {
+    return this.#mounts.get(path)
+  }
+
+  get hasMounts(): boolean {
+    return this.#mounts.size > 0
+  }
+
   /** Whether something below a path is kept from changes. */
   guarded(path: string): boolean {
-    return this.#all.some((place) => !place.writable && place.path.startsWith(`${path}/`))
+    return this.#all.some(
+      (place) => !place.writable && place.mounted !== true && place.path.startsWith(`${path}/`),
+    )
+  }
+
+  /** Where something is mounted below a path, from there. */
+  mountsBelow(path: string): string[] {
+    return [...this.#mounts.keys()].flatMap((mount) =>
+      mount.startsWith(`${path}/`) ? [mount.slice(path.length + 1)] : [],
+    )
   }
 
   /** How a path is told: from the workspace's root where it is in it. */

@@ -78,6 +78,11 @@ class Way {
       }
       const { handle: directory } = this.#here
       if (this.#options.as !== undefined) mustSearch(directory, this.#options.as, this.#path)
+      const mounted = this.#places.hasMounts ? this.#places.mountedAt(this.#pathOf([name])) : undefined
+      if (mounted !== undefined) {
+        this.#enter(mounted)
+        continue
+      }
       const entry = directory.entry(name)
       if (entry === undefined) {
         const missing = [name, ...this.#rest()]
@@ -149,10 +154,14 @@ class Way {
     } catch {
       throw outside(this.#path)
     }
-    this.#leaveTrail()
-    this.#place = found.place
-    found.place.directory.lookAgain()
+    this.#enter(found.place)
     this.#ahead.push(...found.names.reverse())
+  }
+
+  #enter(place: Place): void {
+    this.#leaveTrail()
+    this.#place = place
+    place.directory.lookAgain()
   }
 
   /** The names ahead that mean something. */

@@ -17,7 +17,7 @@ function scene(): Scene {
   const [root, home] = [join(base, 'root'), join(base, 'home')]
   for (const path of [join(root, 'in/deep'), home, join(base, 'other')]) mkdirSync(path, { recursive: true })
   const open = (...grants: Grant[]) => {
-    const places = Places.open(root, home, grants, (path) => path)
+    const places = Places.open({ root, home, grants, onDisk: (path) => path })
     onTestFinished(() => places.close())
     return places
   }

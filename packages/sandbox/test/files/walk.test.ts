@@ -13,12 +13,12 @@ function scene(...grants: Grant[]) {
   mkdirSync(join(root, 'a/b/c'), { recursive: true })
   mkdirSync(join(base, 'other'))
   writeFileSync(join(root, 'a/file'), 'x')
-  const places = Places.open(
+  const places = Places.open({
     root,
-    join(base, 'home'),
-    grants.map((grant) => ({ ...grant, path: grant.path.replace('BASE', base) })),
-    (path) => path,
-  )
+    home: join(base, 'home'),
+    grants: grants.map((grant) => ({ ...grant, path: grant.path.replace('BASE', base) })),
+    onDisk: (path) => path,
+  })
   onTestFinished(() => places.close())
   const lead = (path: string, options: Parameters<typeof walk>[2] = {}) =>
     walk(places, path, options, ({ path: found, entry, missing, name }) => ({
