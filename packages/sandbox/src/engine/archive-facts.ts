@@ -11,14 +11,14 @@ export function unpackedFacts({ files, directories, links, bytes, leftOut, leftO
     directories,
     links,
     bytes,
-    ...(leftOutCount > 0 && { ...leftOutFacts(leftOut), leftOutCount }),
+    ...leftOutFacts(leftOut, leftOutCount),
   }
 }
 
-export function leftOutFacts(leftOut: readonly LeftOut[]): Facts {
-  if (leftOut.length === 0) return {}
+export function leftOutFacts(leftOut: readonly LeftOut[], leftOutCount: number): Facts {
+  if (leftOutCount === 0) return {}
   const named = leftOut.slice(0, maxNamed).map(({ path, what }) => ({ path: path.toWellFormed(), what }))
-  return { leftOut: named, leftOutCount: leftOut.length }
+  return { leftOut: named, leftOutCount }
 }
 
 export function checkArchive<T>(archive: T): T {

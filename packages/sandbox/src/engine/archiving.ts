@@ -20,6 +20,7 @@ import { type FileRoom, mustBeWritable, ownerAt } from '../files/room.ts'
 import { stagingInside } from '../files/staging.ts'
 import { walk } from '../files/walk.ts'
 import { publish, writeAll } from '../files/write.ts'
+import { leftOutFacts } from './archive-facts.ts'
 
 const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
 const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
@@ -161,7 +162,8 @@ function targetOf(room: FileRoom, path: string, as: Identity | undefined) {
 
 export interface Packing {
   readonly stream: ReadableStream<Uint8Array>
-  readonly leftOut: LeftOut[]
+  /** What there is to say about it, complete when it has ended. */
+  facts(): Readonly<Record<string, unknown>>
 }
 
 /** A file or a directory as a tar. */
@@ -196,10 +198,18 @@ function packing(
   only?: string,
 ): Packing {
   const leftOut: LeftOut[] = []
+  let leftOutCount = 0
+  let changed = 0
   const tar = packSource(directory, scheme, {
     ...(only !== undefined && { only }),
     skip: (path) => path === stagingInside || skip(path),
-    onLeftOut: (path, what) => leftOut.length < maxLeftOut && leftOut.push({ path, what }),
+    onLeftOut: (path, what) => {
+      leftOutCount += 1
+      if (leftOut.length < maxLeftOut) leftOut.push({ path, what })
+    },
+    onChanged: () => {
+      changed += 1
+    },
   })
   const source = {
     ...tar,
@@ -211,7 +221,10 @@ function packing(
       }
     },
   }
-  return { stream: closingStream(source, { signal, ended }), leftOut }
+  return {
+    stream: closingStream(source, { signal, ended }),
+    facts: () => ({ ...leftOutFacts(leftOut, leftOutCount), ...(changed > 0 && { changed }) }),
+  }
 }
 
 /** The workspace becomes what is in the archive. `keep` names what stays of it. */

@@ -20,14 +20,16 @@ export class FileSide {
   readonly room: FileRoom
   readonly machine: Machine
   readonly #ending = new AbortController()
-  readonly #looksByCommands: boolean
+  readonly #unwatching = new AbortController()
+  readonly #calls = new Set<Promise<void>>()
+  /** Then it sees nothing while commands are paused. */
+  readonly looksByCommands: boolean
   #watcher: Watcher | undefined
-  readonly #changing = new Set<Promise<unknown>>()
 
   private constructor(room: FileRoom, machine: Machine, looksByCommands: boolean) {
     this.room = room
     this.machine = machine
-    this.#looksByCommands = looksByCommands
+    this.looksByCommands = looksByCommands
   }
 
   static async open(settings: Settings, machine: Machine, journal: Journal, store: Store): Promise<FileSide> {
@@ -62,7 +64,7 @@ export class FileSide {
                 store,
                 marks: join(folders.state, 'marks'),
                 run: (argv) => runQuietly(machine, argv),
-                signal: AbortSignal.any([side.#ending.signal, store.lost]),
+                signal: AbortSignal.any([side.#unwatching.signal, store.lost]),
               }),
             ),
           { finish: ({ entries }) => ({ entries }) },
@@ -75,16 +77,21 @@ export class FileSide {
     }
   }
 
-  /** Aborted when the sandbox ends: streams that are still open end with it. */
+  /** Aborted when the sandbox ends: calls and streams that are still open end with it. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
 
-  /** Work on the workspace that must not be cut in two: the end waits until it is done or has given up. */
-  whole<T>(work: Promise<T>): Promise<T> {
-    const changing = work.finally(() => this.#changing.delete(changing))
-    this.#changing.add(changing)
-    return changing
+  /** A call on the files. The end of the sandbox waits for it: what it has begun must not be cut in two. */
+  async during<T>(call: () => T | Promise<T>): Promise<T> {
+    const over = Promise.withResolvers<void>()
+    this.#calls.add(over.promise)
+    try {
+      return await call()
+    } finally {
+      this.#calls.delete(over.promise)
+      over.resolve()
+    }
   }
 
   /** Once every change made before the call is in the journal. */
@@ -105,21 +112,27 @@ export class FileSide {
 
   /** Who looks by commands looks a last time before there are none. */
   async beforeEnd(): Promise<void> {
-    if (!this.#looksByCommands) return
+    if (!this.looksByCommands) return
+    await this.#endCalls()
     await this.#withinLimit(this.settle())
-    this.#ending.abort()
+    this.#unwatching.abort()
   }
 
-  /** Ends with a last look, so that what processes did to the end is on record. */
+  /** Ends with a last look, so that what processes and calls did to the end is on record. */
   async close(): Promise<void> {
+    await this.#endCalls()
     const closed = this.#watcher?.close().catch(() => undefined)
     await this.#withinLimit(closed)
-    this.#ending.abort()
+    this.#unwatching.abort()
     await closed
-    await Promise.allSettled(this.#changing)
     await this.room.staging.clear().catch(() => undefined)
     this.room.staging.close()
     this.room.places.close()
+  }
+
+  async #endCalls(): Promise<void> {
+    this.#ending.abort()
+    await Promise.all(this.#calls)
   }
 
   async #withinLimit(work: Promise<unknown> | undefined): Promise<void> {

@@ -7,7 +7,6 @@ import {
   type Files,
   isGap,
   type JournalEvent,
-  type LeftOut,
   type ListOptions,
   type ReadFileOptions,
   type SearchOptions,
@@ -30,7 +29,7 @@ import { walk } from '../files/walk.ts'
 import { type FileContent, writeFile } from '../files/write.ts'
 import { ignoring } from '../watching/ignore.ts'
 import { defaultIgnore } from '../watching/settings.ts'
-import { checkArchive, leftOutFacts, unpackedFacts } from './archive-facts.ts'
+import { checkArchive, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, download, extract, upload } from './archiving.ts'
 import type { EngineCore } from './core.ts'
 import { type FileSide, untilEither } from './file-side.ts'
@@ -233,8 +232,7 @@ export class SandboxFiles implements Files {
       path,
       archiveFacts(path, options),
       options,
-      (side, as) =>
-        side.whole(upload(this.#archiving(side, as, options), path, checkArchive(archive), options)),
+      (side, as) => upload(this.#archiving(side, as, options), path, checkArchive(archive), options),
       unpackedFacts,
     )
   }
@@ -251,14 +249,14 @@ export class SandboxFiles implements Files {
       options,
       (side, as) => {
         const given = archive === undefined ? undefined : checkArchive(archive)
-        return side.whole(extract(this.#archiving(side, as, options), path, given, options))
+        return extract(this.#archiving(side, as, options), path, given, options)
       },
       unpackedFacts,
     )
   }
 
   download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const leftOut: { list: readonly LeftOut[] } = { list: [] }
+    let packed: () => Facts = () => ({})
     return this.#core.streams.operate(
       this.#journal,
       'download',
@@ -266,15 +264,18 @@ export class SandboxFiles implements Files {
       (ended) => {
         const { side, as } = this.#begin(path, options)
         const packing = download(this.#archiving(side, as, options), path, options, ended)
-        leftOut.list = packing.leftOut
+        packed = packing.facts
         return packing.stream
       },
-      () => leftOutFacts(leftOut.list),
+      () => packed(),
     )
   }
 
   flush(): Promise<void> {
-    return this.#journal.operate('flush', {}, () => this.#core.files().flush())
+    return this.#journal.operate('flush', {}, () => {
+      const side = this.#core.files()
+      return side.looksByCommands ? this.#core.ready().files.flush() : side.flush()
+    })
   }
 
   #begin(path: string, { user, signal }: FileOptions): { side: FileSide; as: Identity | undefined } {
@@ -328,7 +329,7 @@ export class SandboxFiles implements Files {
         async () => {
           const { side, as } = this.#begin(path, options)
           try {
-            return await run(side, as, untilEither(signal, side.ending))
+            return await side.during(() => run(side, as, untilEither(signal, side.ending)))
           } catch (error) {
             throw fileError(error, path)
           }

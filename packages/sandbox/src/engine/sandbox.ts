@@ -7,7 +7,6 @@ import {
   type ExecOptions,
   type ExecResult,
   type JournalReader,
-  type LeftOut,
   matchTypes,
   type Process,
   type SandboxCore,
@@ -20,7 +19,7 @@ import { ProcessHandle } from '../processes/handle.ts'
 import type { OutputListener } from '../processes/running.ts'
 import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
 import type { PtyUpdate } from '../terminals/pty-update.ts'
-import { checkArchive, leftOutFacts, unpackedFacts } from './archive-facts.ts'
+import { checkArchive, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, hydrate, persist } from './archiving.ts'
 import { type Caller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
@@ -112,7 +111,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
-    const leftOut: { list: readonly LeftOut[] } = { list: [] }
+    let packed: () => Readonly<Record<string, unknown>> = () => ({})
     const { skips } = this.#core
     return this.#core.streams.operate(
       this.#journal,
@@ -121,10 +120,10 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
       (ended) => {
         if (options.signal?.aborted) throw cancelled(options.signal)
         const packing = persist(this.#archiving(options), skips.paths, ended)
-        leftOut.list = packing.leftOut
+        packed = packing.facts
         return packing.stream
       },
-      () => leftOutFacts(leftOut.list),
+      () => packed(),
     )
   }
 
@@ -139,7 +138,9 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
         { root: this.root },
         () => {
           const keep = (name: string) => this.#core.skips.holdsMount(name)
-          return this.#core.files().whole(hydrate(this.#archiving(options), checkArchive(archive), keep))
+          return this.#core
+            .files()
+            .during(() => hydrate(this.#archiving(options), checkArchive(archive), keep))
         },
         { finish: unpackedFacts, ...(signal && { signal }) },
       )

@@ -1,4 +1,6 @@
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   constants,
   fstatSync,
@@ -147,6 +149,15 @@ export class Staging {
   }
 }
 
+/** One that was there already may be the sandbox's, and what is staged is no business of it. */
+function closedToOthers(directory: Handle): Handle {
+  const uid = process.geteuid?.()
+  if (uid === 0 && directory.stats.uid !== uid) chownSync(directory.self, 0, 0)
+  chmodSync(directory.self, 0o700)
+  directory.lookAgain()
+  return directory
+}
+
 /** A directory in the workspace. What else has its name there, a link above all, is none of ours. */
 function insideOf(workspace: Handle): Handle {
   for (let attempt = 1; ; attempt += 1) {
@@ -156,7 +167,7 @@ function insideOf(workspace: Handle): Handle {
       if (errnoOf(error) !== 'EEXIST') throw error
     }
     const found = workspace.entry(stagingInside)
-    if (found?.kind === 'directory') return found
+    if (found?.kind === 'directory') return closedToOthers(found)
     found?.close()
     if (attempt === 10)
       throw new VitrineError('file_busy', `Something else is at ${stagingInside} in the workspace.`)

@@ -34,7 +34,7 @@ import { type Spot, walk } from './walk.ts'
 
 export type FileContent = string | Uint8Array | ReadableStream<Uint8Array>
 
-const { O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
 const newMode = 0o644
 const smallBytes = 64 * 1024
 const partBytes = 1024 * 1024
@@ -113,12 +113,12 @@ function placeAt(draft: Draft, parent: Handle, name: string): void {
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error
     const beside = `.vitrine-${randomHex(6)}`
-    copyFileSync(`/proc/self/fd/${draft.fd}`, parent.at(beside), constants.COPYFILE_EXCL)
+    // Whoever watches the place may put something else there: what gets an owner is what was made here.
+    const fd = openSync(parent.at(beside), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
     try {
-      const { uid, gid, mode } = fstatSync(draft.fd)
-      // Whoever watches the place may have put a FIFO there by now.
-      const fd = openSync(parent.at(beside), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       try {
+        const { uid, gid, mode } = fstatSync(draft.fd)
+        copyFileSync(`/proc/self/fd/${draft.fd}`, `/proc/self/fd/${fd}`)
         settle(fd, givesFiles ? { uid, gid } : undefined, mode)
       } finally {
         closeSync(fd)

@@ -1,4 +1,5 @@
 import { Pace } from '../files/pace.ts'
+import { outside } from '../outside.ts'
 import type { Node } from './node.ts'
 import type { ChangeRecorder } from './recorder.ts'
 import type { Tree } from './tree.ts'
@@ -7,6 +8,8 @@ type Dirty = Map<Node, Set<string> | null>
 
 /** What could not be reached so often is looked for from its parent. */
 const maxRounds = 20
+/** A directory with more names than this is looked through as a whole. */
+const maxNames = 100_000
 
 /** Collects names that may have changed and looks at them, one round at a time. */
 export class Looking {
@@ -35,7 +38,8 @@ export class Looking {
     const names = this.#dirty.get(node)
     if (names === null) return
     if (names === undefined) this.#dirty.set(node, new Set([name]))
-    else names.add(name)
+    else if (names.size < maxNames) names.add(name)
+    else this.#dirty.set(node, null)
   }
 
   markAll(): void {
@@ -61,7 +65,8 @@ export class Looking {
   }
 
   #inTurn(run: () => Promise<void>): Promise<void> {
-    const turn = this.#rounds.then(run)
+    // Watches and timers that are made here live longer than the call that somebody waits in.
+    const turn = outside(() => this.#rounds.then(run))
     this.#rounds = turn.catch(() => undefined)
     return turn
   }
@@ -71,7 +76,7 @@ export class Looking {
     for (let round = 1; this.#dirty.size > 0; round += 1) {
       const dirty = this.#dirty
       this.#dirty = new Map()
-      const later = await this.#tree.look(dirty, (change) => this.#recorder.tell(change), pace)
+      const later = await this.#lookAt(dirty, pace)
       if (round === maxRounds) break
       for (const [node, names] of later) {
         // It is not where it should be: whatever holds it has changed as well.
@@ -80,6 +85,18 @@ export class Looking {
         else for (const name of names) this.mark(node, name)
       }
       if (later.size === dirty.size && round > 2) break
+    }
+  }
+
+  /** What could not be looked at to its end is looked at again: nobody is told that it is done. */
+  async #lookAt(dirty: Dirty, pace: Pace): ReturnType<Tree['look']> {
+    try {
+      return await this.#tree.look(dirty, (change) => this.#recorder.tell(change), pace)
+    } catch (error) {
+      for (const [node, names] of dirty)
+        if (names === null) this.mark(node, null)
+        else for (const name of names) this.mark(node, name)
+      throw error
     }
   }
 }

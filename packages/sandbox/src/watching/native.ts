@@ -132,7 +132,12 @@ class Marks {
     this.#waiting.set(name, () => resolve(true))
     const timer = setTimeout(() => resolve(false), markMs)
     try {
-      writeFileSync(join(this.#folder, name), '')
+      try {
+        writeFileSync(join(this.#folder, name), '')
+      } catch {
+        // A full disk, above all: then everything is looked at.
+        return false
+      }
       return await promise
     } finally {
       clearTimeout(timer)

@@ -44,12 +44,12 @@ export class PollWatcher implements Watcher {
   }
 
   async close(): Promise<void> {
+    // From here on no other look is begun: it would come after the last one.
+    this.#closed = true
     clearTimeout(this.#timer)
     try {
       if (!this.#options.signal.aborted) await this.flush()
     } finally {
-      this.#closed = true
-      clearTimeout(this.#timer)
       this.#options.tree.close()
     }
   }

@@ -41,9 +41,10 @@ export class ChangeRecorder {
     const earlier = this.#last.get(change.path)
     // Changes that follow each other before the first is written are one.
     if (change.type === 'changed' && earlier !== undefined && isWriting(earlier.change)) {
-      const { type, before } = earlier.change
+      const { type, before, after } = earlier.change
+      // What was to be kept is still to be kept where only rights have changed since.
+      earlier.kept = change.after === after ? (kept ?? earlier.kept) : kept
       earlier.change = { ...change, type, ...(before ? { before } : { before: undefined }) }
-      earlier.kept = kept
     } else {
       const waiting = { change, kept }
       this.#waiting.push(waiting)

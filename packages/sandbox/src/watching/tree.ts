@@ -10,6 +10,8 @@ import { differs, isSame, Node, type Seen, untouched } from './node.ts'
 
 /** File systems tell time in steps of up to 10 ms. */
 const freshMs = 20
+/** Every directory is reached from the root, so each level costs all of those above it. */
+const maxDepth = 256
 
 export interface TreeOptions {
   readonly disk: Disk
@@ -81,9 +83,9 @@ export class Tree {
     for (const [directory, names] of [...dirty].toSorted(([a], [b]) => a.depth - b.depth)) {
       if (pace.due) await pace.rest()
       if (!this.#isKnown(directory)) continue
-      const found = this.#slotsOf(directory, names)
+      const found = await this.#slotsOf(directory, names, pace)
       if (found === undefined) later.set(directory, names)
-      else slots.push(...found)
+      else for (const slot of found) slots.push(slot)
     }
     for (const slot of slots) if (slot.now !== undefined) round.appearing.set(slot.now.ino, slot)
     for (const slot of slots) if (slot.now !== undefined) await this.#settle(round, slot)
@@ -106,7 +108,11 @@ export class Tree {
     return node.isWithin(this.root)
   }
 
-  #slotsOf(directory: Node, names: ReadonlySet<string> | null): Slot[] | undefined {
+  async #slotsOf(
+    directory: Node,
+    names: ReadonlySet<string> | null,
+    pace: Pace,
+  ): Promise<Slot[] | undefined> {
     let open: OpenDirectory | undefined
     try {
       open = this.#options.disk.open(directory)
@@ -114,6 +120,7 @@ export class Tree {
       const wanted = names ?? new Set([...open.names(), ...(directory.children?.keys() ?? [])])
       const slots: Slot[] = []
       for (const name of wanted) {
+        if (pace.due) await pace.rest()
         if (this.#isIgnored(directory, name)) continue
         const now = open.see(name)
         const known = directory.children?.get(name)
@@ -121,6 +128,7 @@ export class Tree {
       }
       return slots
     } catch (error) {
+      if (isVitrineError(error)) throw error
       // What is known of it stays.
       this.#cannotRead(directory, error)
       return []
@@ -138,7 +146,7 @@ export class Tree {
     this.#doubtful = new Map()
     for (const [directory, names] of doubtful) {
       if (!this.#isKnown(directory)) continue
-      const slots = this.#slotsOf(directory, names)
+      const slots = await this.#slotsOf(directory, names, round.pace)
       const more = later.get(directory)
       if (slots === undefined && more !== null) later.set(directory, new Set([...(more ?? []), ...names]))
       for (const slot of slots ?? []) {
@@ -353,6 +361,10 @@ export class Tree {
 
   /** First watched, then looked at: what comes in between is seen twice and told once. */
   async #enter(round: Round, node: Node, above?: OpenDirectory): Promise<void> {
+    if (node.depth >= maxDepth) {
+      this.#options.uncovered(node.path, `Only ${maxDepth} levels of directories are followed.`)
+      return
+    }
     let open: OpenDirectory | undefined
     try {
       open = above === undefined ? this.#options.disk.open(node) : above.enter(node.name)

@@ -31,7 +31,9 @@ export interface WatchWorkspace {
 export async function watchWorkspace(
   options: WatchWorkspace,
 ): Promise<Watcher & { readonly entries: number }> {
-  const { root, path, settings, journal, store, signal } = options
+  const { root, path, settings, journal, store } = options
+  const givenUp = new AbortController()
+  const signal = AbortSignal.any([options.signal, givenUp.signal])
   const uncovered = new Uncovered(journal)
   const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes: settings.imagesTotalBytes, signal })
   const failed = (error: unknown) => {
@@ -67,13 +69,17 @@ export async function watchWorkspace(
       { type: 'watch.ready', data: { root: path, mode: settings.mode, entries: tree.entries } },
     ])
   } catch (error) {
-    tree.close()
+    // Nobody waits for what changed meanwhile, least of all for a journal that takes nothing.
+    givenUp.abort()
     await watcher.close().catch(() => undefined)
     throw error
   }
   return {
     entries: tree.entries,
-    flush: () => watcher.flush(),
+    flush: async () => {
+      await watcher.flush()
+      await uncovered.said()
+    },
     close: async () => {
       await watcher.close()
       await uncovered.said()

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { tarOf } from '../archives/fixtures/tar-bytes.ts'
 import { folder } from '../files/fixtures/folder.ts'
@@ -80,7 +80,9 @@ describe('what is bound into the workspace', () => {
   it('is not changed by an archive that is uploaded over it', async () => {
     const { sandbox, outside } = await bound('data')
     const archive = tarOf({ name: 'data/precious', content: 'evil' }, { name: 'beside', content: 'x' })
-    await sandbox.files.upload('.', archive).catch(() => undefined)
+    await expect(sandbox.files.upload('.', archive)).rejects.toMatchObject({ code: 'archive_refused' })
+    expect(await sandbox.files.exists('beside')).toBe(false)
+    expect(await text(await sandbox.files.read('data/precious'))).toBe('of the host')
     expect(readFileSync(join(outside, 'precious'), 'utf8')).toBe('of the host')
     expect((await sandbox.exec('cat data/precious')).stdout).toBe('of the host')
   })
