@@ -4,12 +4,17 @@
  */
 export async function inBlocks<Name extends string>(
   runs: Readonly<Record<Name, () => Promise<unknown>>>,
-  { blocks, calls, rest }: { blocks: number; calls: number; rest: () => Promise<unknown> },
+  {
+    blocks,
+    calls,
+    warmUp = 1,
+    rest,
+  }: { blocks: number; calls: number; warmUp?: number; rest: () => Promise<unknown> },
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(runs) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
-  // The first block of each is a warm-up.
-  for (let block = -1; block < blocks; block += 1) {
+  // Compilers take some thousand calls to settle.
+  for (let block = -warmUp; block < blocks; block += 1) {
     for (const name of block % 2 === 0 ? names : names.toReversed()) {
       const run = runs[name]
       for (let call = 0; call < calls; call += 1) {

@@ -11,8 +11,9 @@ import { drain } from './drain.ts'
 import { inBlocks } from './in-blocks.ts'
 
 const bar = 3
-const blocks = 60
-const calls = 20
+const blocks = 40
+const calls = 50
+const warmUp = 40
 /** A peer may start a process for each call. */
 const peerBlocks = 4
 const peerCalls = 15
@@ -50,7 +51,7 @@ async function besideNode(
   atMost?: number,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  const order = { blocks, calls, rest: () => sleep(restMs) }
+  const order = { blocks, calls, warmUp, rest: () => sleep(restMs) }
   for (const [depth, path] of Object.entries(paths)) {
     const file = join(folder, 'raw', path)
     mkdirSync(dirname(file), { recursive: true })

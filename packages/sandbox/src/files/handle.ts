@@ -13,7 +13,7 @@ import { fromBytes, toBytes } from './exact-text.ts'
 
 /** Opens the name and not the thing: no device wakes up, no FIFO waits. Node has no name for it. */
 const pathOnly = 0o10000000
-const { O_DIRECTORY, O_NOFOLLOW } = constants
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
  * Something on disk that stays the same one, wherever its name goes meanwhile. What is below a directory is reached
@@ -75,6 +75,20 @@ export class Handle {
     return opened(fd)
   }
 
+  /** A regular file that can be read, or nothing where it is something else by now. */
+  file(name: string): Handle | undefined {
+    let fd: number
+    try {
+      fd = openSync(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    } catch {
+      return undefined
+    }
+    const handle = opened(fd)
+    if (handle.kind === 'file') return handle
+    handle.close()
+    return undefined
+  }
+
   lstat(name: string): Stats | undefined {
     return lstatSync(this.at(name), { throwIfNoEntry: false })
   }
@@ -99,6 +113,13 @@ export class Handle {
   /** Another handle to the same directory. */
   again(): Handle {
     return Handle.directory(this.self)
+  }
+
+  /** Its number, which is the caller's to close from now on. */
+  release(): number {
+    const { fd } = this
+    this.#fd = undefined
+    return fd
   }
 
   close(): void {

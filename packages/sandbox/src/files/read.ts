@@ -28,7 +28,7 @@ export function openFile(
   as: Identity | undefined,
 ): OpenFile {
   checkRange(from, to)
-  return walk(room.places, path, { as }, ({ entry }) => {
+  return walk(room.places, path, { as, readable: true }, ({ entry, isReadable }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
     if (entry.kind === 'directory') throw new VitrineError('file_is_directory', `${path} is a directory.`)
     if (entry.kind !== 'file') throw new VitrineError('file_not_regular', `${path} is not a regular file.`)
@@ -38,7 +38,8 @@ export function openFile(
       throw new VitrineError('range_invalid', `${path} has ${size} bytes, and ${from} is beyond them.`, {
         details: { bytes: size },
       })
-    return { fd: entry.open(O_RDONLY | O_NONBLOCK), from, to: Math.min(to ?? size, size) }
+    const fd = isReadable ? entry.release() : entry.open(O_RDONLY | O_NONBLOCK)
+    return { fd, from, to: Math.min(to ?? size, size) }
   })
 }
 

@@ -43,7 +43,10 @@ export function ownerAt(room: FileRoom, path: string, as: Identity | undefined):
     return givesFiles ? { uid: as.uid, gid: as.gids[0] ?? as.uid } : undefined
   }
   if (!room.givesAway) return undefined
-  const { uid, gid } = room.places.of(path).directory.stats
+  const { directory } = room.places.of(path)
+  // It may have changed hands since it was opened.
+  directory.lookAgain()
+  const { uid, gid } = directory.stats
   return { uid, gid }
 }
 

@@ -12,6 +12,8 @@ export interface WalkOptions {
   readonly follow?: boolean
   /** Whose rights count; the host's own without one. */
   readonly as?: Identity | undefined
+  /** A regular file at the end is open for reading. */
+  readonly readable?: boolean
 }
 
 /** Where a path has led. Its handles are open while it is used. */
@@ -27,6 +29,8 @@ export interface Spot {
   readonly missing: readonly string[]
   /** Whether the path ends like that of a directory. */
   readonly asDirectory: boolean
+  /** Whether the entry was opened for reading. */
+  readonly isReadable?: boolean
 }
 
 /**
@@ -63,9 +67,13 @@ class Way {
     this.#options = options
     const { place, names } = places.locate(path)
     this.#place = place
-    // It is open for as long as the sandbox runs, and may have changed hands since.
-    place.directory.lookAgain()
+    this.#lookAgain()
     this.#ahead.push(...names.reverse())
+  }
+
+  /** A place is open for as long as the sandbox runs, and may have changed hands since. */
+  #lookAgain(): void {
+    if (this.#options.as !== undefined) this.#place.directory.lookAgain()
   }
 
   follow(): Spot {
@@ -83,7 +91,8 @@ class Way {
         this.#enter(mounted)
         continue
       }
-      const entry = directory.entry(name)
+      const readable = this.#readable(directory, name)
+      const entry = readable ?? directory.entry(name)
       if (entry === undefined) {
         const missing = [name, ...this.#rest()]
         const asDirectory = ['', '.', '..'].includes(this.#ahead[0] ?? name)
@@ -107,12 +116,28 @@ class Way {
           'file_not_directory',
           `${this.#places.told(this.#pathOf([name]))} is not a directory.`,
         )
-      return { path: this.#pathOf([name]), parent: directory, name, entry, missing: [], asDirectory }
+      const isReadable = readable !== undefined
+      return {
+        path: this.#pathOf([name]),
+        parent: directory,
+        name,
+        entry,
+        missing: [],
+        asDirectory,
+        isReadable,
+      }
     }
     const { name, handle } = this.#here
     const above = this.#trail.at(-2)?.handle ?? this.#place.directory
     const parent = this.#trail.length === 0 ? undefined : above
     return { path: this.#pathOf([]), parent, name, entry: handle, missing: [], asDirectory: true }
+  }
+
+  /** At once, without a second way to it, where that is what is wanted. */
+  #readable(directory: Handle, name: string): Handle | undefined {
+    if (this.#options.readable !== true || this.#ahead.length > 0) return undefined
+    // A FIFO that is opened would wake who writes to it.
+    return directory.lstat(name)?.isFile() === true ? directory.file(name) : undefined
   }
 
   get #here(): { readonly name: string; readonly handle: Handle } {
@@ -161,7 +186,7 @@ class Way {
   #enter(place: Place): void {
     this.#leaveTrail()
     this.#place = place
-    place.directory.lookAgain()
+    this.#lookAgain()
   }
 
   /** The names ahead that mean something. */
