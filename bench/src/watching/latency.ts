@@ -25,7 +25,7 @@ type Writing = (typeof writers)[number]
 type Figures = Record<Writing | 'starts', number[]>
 const all: readonly Who[] = ['ours', ...peers]
 
-/** From just before a write to its event in a reader's hands. */
+/** From the return of a write to its event in a reader's hands. */
 export async function latency(): Promise<Row[]> {
   const rows: Row[] = []
   for (const tree of trees) rows.push(...(await onTree(tree)))
@@ -85,7 +85,8 @@ async function measured(
     seen = watching.heard.length
     return told.size === wanted.size
   })
-  return paths.map((path, index) => (told.get(path) ?? Number.POSITIVE_INFINITY) - times[index]!)
+  // Told before its write had returned: at once.
+  return paths.map((path, index) => Math.max(0, (told.get(path) ?? Number.POSITIVE_INFINITY) - times[index]!))
 }
 
 /** Different ones each time, all over the tree. */

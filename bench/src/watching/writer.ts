@@ -6,15 +6,15 @@ import { promisify } from 'node:util'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { now } from './clock.ts'
 
-/** Writes to each path once, one after the other, and says when it was about to. */
+/** Writes to each path once, one after the other, and says when each was done. */
 export type Writer = (root: string, paths: readonly string[], pauseMs: number) => Promise<number[]>
 
 /** Written by the process that watches. */
 export const byTheHost: Writer = async (root, paths, pauseMs) => {
   const times: number[] = []
   for (const path of paths) {
-    times.push(now())
     writeFileSync(join(root, path), 'by the host\n')
+    times.push(now())
     await sleep(pauseMs * (0.5 + Math.random()))
   }
   return times
@@ -28,8 +28,8 @@ const times = []
 const next = () => {
   const path = paths.shift()
   if (path === undefined) return console.log(JSON.stringify(times))
-  times.push(Number(process.hrtime.bigint()) / 1e6)
   writeFileSync(path, 'by a process\\n')
+  times.push(Number(process.hrtime.bigint()) / 1e6)
   setTimeout(next, pauseMs * (0.5 + Math.random()))
 }
 setTimeout(next, 100)
