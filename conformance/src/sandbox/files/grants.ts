@@ -37,16 +37,16 @@ export function grantCases(make: MakeSandbox): void {
       expect(await readText(sandbox, `${home}/shared/part/file`)).toBe('p\n')
       await files.write(`${home}/shared/part/open/new`, 'y')
       for (const call of [
-        files.write(`${home}/kept/file`, 'no'),
-        files.write(`${home}/kept/file`, 'no', { append: true }),
-        files.write(`${home}/shared/part/new`, 'no'),
-        files.mkdir(`${home}/kept/new`),
-        files.remove(`${home}/kept/file`),
-        files.move(`${home}/kept/file`, 'mine'),
-        files.move(`${home}/shared/a/b`, `${home}/kept/b`),
-        files.chmod(`${home}/kept/file`, 0o777),
+        () => files.write(`${home}/kept/file`, 'no'),
+        () => files.write(`${home}/kept/file`, 'no', { append: true }),
+        () => files.write(`${home}/shared/part/new`, 'no'),
+        () => files.mkdir(`${home}/kept/new`),
+        () => files.remove(`${home}/kept/file`),
+        () => files.move(`${home}/kept/file`, 'mine'),
+        () => files.move(`${home}/shared/a/b`, `${home}/kept/b`),
+        () => files.chmod(`${home}/kept/file`, 0o777),
       ])
-        await expect(call).rejects.toMatchObject({ code: 'file_read_only' })
+        await expect(call()).rejects.toMatchObject({ code: 'file_read_only' })
       for (const path of [home, `${home}/other`, `${home}/kept/../other`, `${home}/keptx`])
         await expect(files.stat(path), path).rejects.toMatchObject({ code: 'path_outside' })
       expect(

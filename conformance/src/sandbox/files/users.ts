@@ -9,12 +9,12 @@ export function userCases(make: MakeSandbox): void {
       const { files } = sandbox
       const user = 'vitrine-nobody-at-all'
       for (const call of [
-        files.read('.', { user }),
-        files.write('x', 'x', { user }),
-        files.list('.', { user }),
-        files.remove('x', { user, force: true }),
+        () => files.read('.', { user }),
+        () => files.write('x', 'x', { user }),
+        () => files.list('.', { user }),
+        () => files.remove('x', { user, force: true }),
       ])
-        await expect(call).rejects.toMatchObject({ code: 'user_unknown' })
+        await expect(call()).rejects.toMatchObject({ code: 'user_unknown' })
       expect(await say(sandbox, 'ls -A')).toBe('')
     })
 

@@ -105,16 +105,16 @@ describe.skipIf(!isRoot)('a workspace that is a file system of its own', () => {
     remount(root, 'ro')
     try {
       for (const call of [
-        files.write('kept', 'new'),
-        files.write('kept', 'new', { append: true }),
-        files.write('x', 'new'),
-        files.mkdir('y'),
-        files.move('kept', 'z'),
-        files.remove('kept'),
-        files.remove('folder', { recursive: true }),
-        files.chmod('kept', 0o600),
+        () => files.write('kept', 'new'),
+        () => files.write('kept', 'new', { append: true }),
+        () => files.write('x', 'new'),
+        () => files.mkdir('y'),
+        () => files.move('kept', 'z'),
+        () => files.remove('kept'),
+        () => files.remove('folder', { recursive: true }),
+        () => files.chmod('kept', 0o600),
       ])
-        await expect(call).rejects.toMatchObject({ code: 'file_read_only' })
+        await expect(call()).rejects.toMatchObject({ code: 'file_read_only' })
       expect(await new Response(await files.read('kept')).text()).toBe('old')
     } finally {
       remount(root, 'rw')
