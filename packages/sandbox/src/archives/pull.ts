@@ -1,6 +1,7 @@
 import { close, read } from 'node:fs'
 import { promisify } from 'node:util'
-import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { sourceFailed } from '../files/errors.ts'
 import { cancelled } from '../files/pace.ts'
 
 /** Bytes that are asked for chunk by chunk. A chunk is good until the next one is asked for. */
@@ -79,7 +80,7 @@ function pullForeign(
           if (chunk === undefined || chunk instanceof Uint8Array) resolve(chunk)
           else reject(new VitrineError('argument_invalid', `archive: expected bytes, got ${typeof chunk}.`))
         },
-        (error: unknown) => reject(sourceFailed(error)),
+        (error: unknown) => reject(sourceFailed('archive', error)),
       )
       return promise
     },
@@ -87,12 +88,6 @@ function pullForeign(
       leave()
     },
   }
-}
-
-/** What goes wrong with a stream is not about the files that it is for. */
-function sourceFailed(error: unknown): VitrineError {
-  if (isVitrineError(error)) return error
-  return new VitrineError('file_failed', `archive: its stream failed: ${String(error)}`, { cause: error })
 }
 
 const chunkBytes = 1024 * 1024

@@ -11,7 +11,8 @@ export interface UnpackedTree extends Unpacked {
   readonly root: Attributes | undefined
 }
 
-const maxLeftOut = 1_000
+/** As many as are named; all are counted. */
+export const maxLeftOut = 1_000
 
 /** Members are judged and made one after the other. */
 export class Unpacking {

@@ -10,6 +10,7 @@ import { refusal } from '../archives/refusal.ts'
 import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts'
 import { swap } from '../archives/swap.ts'
 import { type UnpackOptions, unpack } from '../archives/unpack.ts'
+import { maxLeftOut } from '../archives/unpacking.ts'
 import { makeDirectories } from '../files/change.ts'
 import { type ClosingOptions, closingStream } from '../files/closing-stream.ts'
 import type { Handle } from '../files/handle.ts'
@@ -24,7 +25,6 @@ import { leftOutFacts } from './archive-facts.ts'
 
 const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
 const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
-const maxLeftOut = 1_000
 
 /** What ways in and out of a workspace share. */
 export interface Archiving {

@@ -48,6 +48,12 @@ export function outside(path: string): VitrineError {
   return new VitrineError('path_outside', `${shown(path)} leads out of the workspace and of what is granted.`)
 }
 
+/** What goes wrong with a stream that was given is not about the files that it is for. */
+export function sourceFailed(name: string, error: unknown): VitrineError {
+  if (isVitrineError(error)) return error
+  return new VitrineError('file_failed', `${name}: its stream failed: ${String(error)}`, { cause: error })
+}
+
 /** Runs something and says about which path it failed. */
 export function about<T>(path: string, run: () => T): T {
   try {

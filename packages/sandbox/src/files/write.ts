@@ -13,8 +13,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
-import { type FileStat, isVitrineError, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
-import { fileError } from './errors.ts'
+import { type FileStat, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
+import { fileError, sourceFailed } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, must, mustChange } from './identity.ts'
 import { cancelled } from './pace.ts'
@@ -155,12 +155,6 @@ async function addTo(fd: number, source: number, told: string, mode?: number): P
   }
 }
 
-/** What goes wrong with a stream is not about the file that it is for. */
-function sourceFailed(error: unknown): VitrineError {
-  if (isVitrineError(error)) return error
-  return new VitrineError('file_failed', `data: its stream failed: ${String(error)}`, { cause: error })
-}
-
 async function drain(
   stream: ReadableStream<Uint8Array>,
   fd: number,
@@ -174,7 +168,7 @@ async function drain(
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw sourceFailed(error)
+        throw sourceFailed('data', error)
       })
       if (signal?.aborted) throw cancelled(signal)
       if (done) return

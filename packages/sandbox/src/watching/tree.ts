@@ -411,8 +411,9 @@ export class Tree {
 
   #add(directory: Node, name: string, now: Seen): Node | undefined {
     if (this.#entries >= this.#options.maxEntries) {
+      const where = now.kind === 'directory' ? pathIn(directory, name) : directory.path
       this.#options.uncovered(
-        directory.path,
+        where,
         `Only ${this.#options.maxEntries} entries are followed (watch.maxEntries).`,
       )
       return undefined

@@ -37,6 +37,20 @@ describe('what is not covered', () => {
     expect((await scene.told()).toSorted()).toEqual(['created file', 'created one/file'])
   })
 
+  it('is every directory that came after the limit, by name', async () => {
+    const scene = await openScene({
+      maxEntries: 2,
+      prepare(root) {
+        for (let index = 0; index < 6; index += 1) mkdirSync(join(root, `folder-${index}`))
+      },
+    })
+    const { events } = await scene.journal.read({ types: ['watch.degraded'] })
+    expect(events.map(({ data }) => data)).toMatchObject([{ count: 4 }])
+    expect(events[0]?.data).toMatchObject({
+      uncovered: Array.from({ length: 4 }, () => expect.stringMatching(/^folder-\d$/)),
+    })
+  })
+
   it('is named in the journal, once for each', async () => {
     const scene = await openScene({
       maxEntries: 3,
