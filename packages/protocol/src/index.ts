@@ -67,6 +67,7 @@ export type {
   SummaryOptions,
   TailOptions,
 } from './reading.ts'
+export type * from './sandbox/agents.ts'
 export type { Capabilities } from './sandbox/capabilities.ts'
 export type { CallContext, SandboxCore } from './sandbox/core.ts'
 export type * from './sandbox/files.ts'

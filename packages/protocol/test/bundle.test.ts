@@ -8,7 +8,7 @@ import { bundle } from './bundle.ts'
  * 13,921 bytes at first, most of it zod; 14,932 with the 23 errors of the engine's
  * processes, 15,661 with the 21 of its files. Raise it knowingly.
  */
-const maxGzipBytes = 16_000
+const maxGzipBytes = 18_000
 
 describe('the package in a browser', () => {
   it('needs nothing but itself: no module of Node, no import at all', async () => {

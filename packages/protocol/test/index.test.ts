@@ -103,5 +103,10 @@ it('exports these types and no others by name', async () => {
     'WorkKindName',
     'WorkMark',
   ])
-  expect(wholes.sort()).toEqual(['./sandbox/files.ts', './sandbox/processes.ts', './sandbox/sessions.ts'])
+  expect(wholes.sort()).toEqual([
+    './sandbox/agents.ts',
+    './sandbox/files.ts',
+    './sandbox/processes.ts',
+    './sandbox/sessions.ts',
+  ])
 })

@@ -9,6 +9,7 @@ import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions
 /** Who calls and what for; carried by every operation of the call. */
 export interface CallContext {
   readonly run?: string
+  readonly session?: string
   readonly turn?: string
   readonly actor?: string
   readonly traceparent?: string
