@@ -14,10 +14,10 @@ export async function chooseMachine(
   id: string,
   settings: Settings,
 ): Promise<{ readonly machine: Machine; readonly degraded: readonly Degradation[] }> {
-  const { isolation, folders, env, network, rootfs, reach, machineLimits: limits, binds } = settings
+  const { isolation, folders, env, network, rootfs, reach, machineLimits: limits, binds, user } = settings
   const common = { id, root: folders.root, home: folders.home, env, limits, cgroups: await findCgroups() }
   const plainly = async (reason: readonly Degradation[]) => {
-    const machine = await plainMachine(common)
+    const machine = await plainMachine({ ...common, ...(user !== undefined && { runAs: { user, folders } }) })
     const unkept = [
       ...(network === 'none'
         ? [{ what: 'network', reason: 'Without isolation nothing keeps commands off the network.' }]

@@ -17,7 +17,6 @@ import { HeadAndTail } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import { checkSize } from '../processes/handle.ts'
-import type { OutputListener } from '../processes/running.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
@@ -110,7 +109,7 @@ export function start(
   caller: Caller,
   command: Command,
   options: SpawnOptions,
-  onOutput?: OutputListener,
+  how: Pick<EntryOptions, 'onOutput' | 'talks'> = {},
 ): Promise<ProcessEntry> {
   const argv = argvOf(command, options.shell)
   checkTimeout(options.timeoutMs)
@@ -119,7 +118,7 @@ export function start(
     const entry = await begin(caller, argv, options, {
       remember: true,
       input: true,
-      ...(onOutput && { onOutput }),
+      ...how,
     })
     const release = boundTo(entry, options, caller.journal)
     void entry.exit.then(release, release)
@@ -147,7 +146,7 @@ function operateOn<T>(
   return gate === undefined ? operation() : gate.judging(command, options.shell, operation)
 }
 
-type BeginOptions = Pick<EntryOptions, 'remember' | 'onOutput'> & Pick<Launch, 'input'>
+type BeginOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'talks'> & Pick<Launch, 'input'>
 
 function begin(
   { core, journal }: Caller,

@@ -8,13 +8,14 @@ import { outside } from '../outside.ts'
 import { Forwards } from '../ports/forwards.ts'
 import { ProcessTable } from '../processes/table.ts'
 import { PtySessions } from '../terminals/pty-sessions.ts'
+import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { FileSide, removeStaging } from './file-side.ts'
 import type { Settings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
-import { openWayOut, processOfSocket, type WayOut } from './way-out.ts'
+import { processOfSocket, WayOut } from './way-out.ts'
 
 /** How long the ends of processes that are gone may take to be written. */
 const endingMs = 5_000
@@ -39,6 +40,7 @@ export class EngineCore {
   readonly terminals = new PtySessions()
   readonly skips: SkipOnPersist
   readonly streams = new OpenStreams()
+  readonly turns = new ActiveTurns()
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
@@ -141,15 +143,9 @@ export class EngineCore {
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
       machine.onLost((reason) => void outside(() => this.#lost(journal, machine, reason)))
-      const isolated = machine.capabilities.isolation !== 'none'
-      const wayOut =
-        isolated && reach.length > 0
-          ? await journal.operate('open_network', { reach }, () =>
-              openWayOut(machine, journal, reach, (socket) =>
-                processOfSocket(machine, socket, (pid) => this.processOf(pid)),
-              ),
-            )
-          : undefined
+      const wayOut = machine.sharesLoopback ? undefined : this.#wayOut(machine, journal)
+      if (wayOut !== undefined && reach.length > 0)
+        await journal.operate('open_network', { reach }, () => wayOut.allow(reach))
       const files = await this.#openFiles(machine, wayOut)
       return { machine, wayOut, files, forwards: new Forwards((port) => machine.connect(port)) }
     } catch (error) {
@@ -158,9 +154,23 @@ export class EngineCore {
     }
   }
 
+  #wayOut(machine: Machine, journal: Journal): WayOut {
+    return new WayOut(machine, journal, (socket) =>
+      processOfSocket(machine, socket, (pid) => this.processOf(pid)),
+    )
+  }
+
+  /** More that its commands may reach from now on; nothing to do where they reach everything. */
+  async reachMore(journal: Journal, reach: readonly string[]): Promise<void> {
+    const { wayOut } = this.ready()
+    const missing = wayOut?.missing(reach) ?? []
+    if (missing.length === 0) return
+    await journal.operate('open_network', { reach: missing }, () => wayOut?.allow(missing))
+  }
+
   async #openFiles(machine: Machine, wayOut: WayOut | undefined): Promise<FileSide> {
     try {
-      return await FileSide.open(this.settings, machine, this.#journal, this.store)
+      return await FileSide.open(this.settings, machine, this.#journal, this.store, this.turns)
     } catch (error) {
       await wayOut?.close()
       throw error

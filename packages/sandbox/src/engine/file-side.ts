@@ -11,6 +11,7 @@ import { outside } from '../outside.ts'
 import type { FindRun } from '../watching/find-disk.ts'
 import { watchWorkspace } from '../watching/watch-workspace.ts'
 import type { Watcher } from '../watching/watcher.ts'
+import type { ActiveTurns } from './active-turns.ts'
 import type { Settings } from './settings.ts'
 
 const closingMs = 5_000
@@ -32,7 +33,13 @@ export class FileSide {
     this.looksByCommands = looksByCommands
   }
 
-  static async open(settings: Settings, machine: Machine, journal: Journal, store: Store): Promise<FileSide> {
+  static async open(
+    settings: Settings,
+    machine: Machine,
+    journal: Journal,
+    store: Store,
+    turns: ActiveTurns,
+  ): Promise<FileSide> {
     const { folders, grants, watch } = settings
     const staging = Staging.open(folders.staging, folders.root)
     let places: Places | undefined
@@ -65,6 +72,7 @@ export class FileSide {
                 marks: join(folders.state, 'marks'),
                 run: (argv) => runQuietly(machine, argv),
                 signal: AbortSignal.any([side.#unwatching.signal, store.lost]),
+                context: () => turns.only ?? {},
               }),
             ),
           { finish: ({ entries }) => ({ entries }) },

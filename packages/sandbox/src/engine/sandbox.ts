@@ -1,3 +1,4 @@
+import type { Server } from 'node:net'
 import type { Journal } from '@vitrine/journal'
 import {
   type CallContext,
@@ -17,6 +18,7 @@ import {
 import { cancelled } from '../files/pace.ts'
 import { ProcessHandle } from '../processes/handle.ts'
 import type { OutputListener } from '../processes/running.ts'
+import { type TalkingProcess, talkingProcess } from '../processes/talking.ts'
 import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
 import type { PtyUpdate } from '../terminals/pty-update.ts'
 import { checkArchive, unpackedFacts } from './archive-facts.ts'
@@ -105,8 +107,44 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#pty.ptyTerminateAll()
   }
 
+  /** HOME, as processes see it. */
+  get home(): string {
+    return this.#core.ready().machine.home
+  }
+
+  /**
+   * Starts a program to talk with: what it writes to stdout is read by whoever called, who keeps the record of it.
+   * What it says on stderr is recorded as ever.
+   */
+  async talk(
+    command: readonly string[],
+    options: SpawnOptions & { onStderr?(chunk: Uint8Array): void } = {},
+  ): Promise<TalkingProcess> {
+    const { onStderr, ...spawning } = options
+    const onOutput: OutputListener = (_stream, chunk) => onStderr?.(chunk)
+    // Who opens a session has decided that this program runs; a policy is about what it runs then.
+    const caller = { ...this.#caller, gate: undefined }
+    const entry = await start(caller, command, spawning, { talks: true, onOutput })
+    return talkingProcess(entry)
+  }
+
+  /** More that its commands may reach from now on, each a `host:port`. */
+  reachMore(reach: readonly string[]): Promise<void> {
+    return this.#core.reachMore(this.#journal, reach)
+  }
+
+  /** A server on the sandbox's own loopback. */
+  listen(port: number): Promise<Server> {
+    return this.#core.ready().machine.listen(port)
+  }
+
+  /** A turn runs: changes of files belong to it while it is the only one. Returns how to end it. */
+  beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
+    return this.#core.turns.begin(turn)
+  }
+
   async #spawn(command: Command, options: SpawnOptions, onOutput?: OutputListener): Promise<Process> {
-    const entry = await start(this.#caller, command, options, onOutput)
+    const entry = await start(this.#caller, command, options, { ...(onOutput && { onOutput }) })
     return new ProcessHandle(entry, this.#journal, this.#core.settings.processLimits)
   }
 

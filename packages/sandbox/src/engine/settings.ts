@@ -31,6 +31,8 @@ export interface LocalOptions {
   /** `writable`: a system of its own to install into, which disappears with the sandbox. Needs a host that is root. */
   readonly rootfs?: 'read-only' | 'writable'
   readonly limits?: SandboxLimits
+  /** Who commands run as without isolation, when the host is root: one that is not. With isolation it is never root. */
+  readonly user?: string
   /** `none` (default): only the sandbox's own loopback. */
   readonly network?: 'none' | 'host'
   /** The only hosts and ports that a sandbox without network reaches: `['registry.example:443']`. */
@@ -55,6 +57,7 @@ export interface Settings {
   readonly rootfs: 'read-only' | 'writable'
   readonly network: 'none' | 'host'
   readonly reach: readonly string[]
+  readonly user: string | undefined
   readonly env: Readonly<Record<string, string>>
   readonly binds: readonly Mount[]
   readonly machineLimits: CgroupLimits
@@ -126,6 +129,7 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
     rootfs,
     network,
     reach,
+    user: options.user,
     env,
     binds: (options.binds ?? []).map(bindOf),
     machineLimits: {

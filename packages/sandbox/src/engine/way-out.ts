@@ -14,12 +14,6 @@ import { readTarget, type Target } from '../reach/target.ts'
 /** Where programs inside find the proxy. */
 const proxyPort = 3128
 
-export interface WayOut {
-  /** For every command. */
-  readonly environment: Readonly<Record<string, string>>
-  close(): Promise<void>
-}
-
 /** Which process a connection from inside comes from, where it can be told. */
 export type WhoConnects = (socket: Socket) => Promise<string | undefined>
 
@@ -27,48 +21,82 @@ export type WhoConnects = (socket: Socket) => Promise<string | undefined>
  * Lets a sandbox without network reach the listed hosts and ports and nothing else. Listed ports of the host's own
  * loopback appear on the sandbox's loopback under the same number; the rest goes through a proxy there.
  */
-export async function openWayOut(
-  machine: Machine,
-  journal: Journal,
-  reach: readonly string[],
-  who: WhoConnects,
-): Promise<WayOut> {
-  readAllowList(reach)
-  // Who it is can be told or not; that it is allowed does not hang on it.
-  const asked: WhoConnects = (socket) => who(socket).catch(() => undefined)
-  const record = async (event: ReachEvent) => void (await outside(() => journal.append([event])))
-  const loopback = new Map(reach.flatMap(loopbackEntry))
-  const servers: Server[] = []
-  let proxy: ReachProxy | undefined
-  if (reach.some((entry) => loopbackEntry(entry).length === 0)) {
-    proxy = createReachProxy({ allow: reach, record })
-    const server = await machine.listen(proxyPort)
-    servers.push(server)
-    const { handle } = proxy
-    server.on(
-      'connection',
-      (socket) => void asked(socket).then((process) => handle(socket, { ...(process && { process }) })),
-    )
+export class WayOut {
+  readonly #machine: Machine
+  readonly #journal: Journal
+  readonly #who: WhoConnects
+  readonly #listed = new Set<string>()
+  readonly #servers: Server[] = []
+  readonly #sockets = new Set<Socket>()
+  #proxy: ReachProxy | undefined
+  #opening: Promise<void> = Promise.resolve()
+
+  constructor(machine: Machine, journal: Journal, who: WhoConnects) {
+    this.#machine = machine
+    this.#journal = journal
+    // Who it is can be told or not; that it is allowed does not hang on it.
+    this.#who = (socket) => who(socket).catch(() => undefined)
   }
-  const sockets = new Set<Socket>()
-  for (const [port, host] of loopback) {
-    const server = await machine.listen(port)
-    servers.push(server)
+
+  /** For every command. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#proxy === undefined ? {} : proxyEnvironment(proxyPort)
+  }
+
+  /** What of this cannot be reached yet. */
+  missing(entries: readonly string[]): string[] {
+    return entries.filter((entry) => !this.#listed.has(entry))
+  }
+
+  /** Adds to what can be reached; what is there already stays as it is. */
+  allow(entries: readonly string[]): Promise<void> {
+    readAllowList(entries, 'reach')
+    const opening = this.#opening.then(async () => {
+      for (const entry of this.missing(entries)) {
+        const [own] = loopbackEntry(entry)
+        if (own === undefined) await this.#allowThroughProxy(entry)
+        else await this.#forward(...own)
+        this.#listed.add(entry)
+      }
+    })
+    this.#opening = opening.catch(() => undefined)
+    return opening
+  }
+
+  async close(): Promise<void> {
+    await this.#opening
+    for (const server of this.#servers) server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await this.#proxy?.close()
+  }
+
+  async #allowThroughProxy(entry: string): Promise<void> {
+    if (this.#proxy !== undefined) return this.#proxy.allow([entry])
+    const proxy = createReachProxy({ allow: [entry], record: this.#record })
+    const server = await this.#listen(proxyPort)
+    this.#proxy = proxy
     server.on('connection', (socket) => {
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
-      void asked(socket).then((process) => forwardToHost(socket, { host, port }, process, record))
+      void this.#who(socket).then((process) => proxy.handle(socket, { ...(process && { process }) }))
     })
   }
-  for (const server of servers) server.unref()
-  return {
-    environment: proxy === undefined ? {} : proxyEnvironment(proxyPort),
-    close: async () => {
-      for (const server of servers) server.close()
-      for (const socket of sockets) socket.destroy()
-      await proxy?.close()
-    },
+
+  async #forward(port: number, host: string): Promise<void> {
+    const server = await this.#listen(port)
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+      void this.#who(socket).then((process) => forwardToHost(socket, { host, port }, process, this.#record))
+    })
   }
+
+  async #listen(port: number): Promise<Server> {
+    const server = await this.#machine.listen(port)
+    this.#servers.push(server)
+    server.unref()
+    return server
+  }
+
+  readonly #record = async (event: ReachEvent) => void (await outside(() => this.#journal.append([event])))
 }
 
 /** Its port and the very host that is listed: another address of the loopback is another server. */

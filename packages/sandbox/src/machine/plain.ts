@@ -8,6 +8,7 @@ import { type Guarding, guardSandbox, hostMarker } from '../guard.ts'
 import { machineProgram } from '../native.ts'
 import { launchInTerminal } from './entered.ts'
 import { environmentOfHost } from './environment.ts'
+import { giveFolders, type OwnFolders } from './give-folders.ts'
 import { killMembers, send } from './kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from './limits.ts'
 import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from './machine.ts'
@@ -15,7 +16,7 @@ import { descendantsOf, type ProcessRow, readProcessTable } from './process-tabl
 import { Spawner } from './spawner.ts'
 import { markedBy, sandboxMarker } from './survivors.ts'
 import { launchUnkept } from './unkept.ts'
-import { findUser, groupsOfHost, usersOfHost } from './users.ts'
+import { findUser, groupsOfHost, type User, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
   readonly id: string
@@ -24,12 +25,16 @@ export interface PlainOptions {
   readonly env: Readonly<Record<string, string>>
   readonly limits: CgroupLimits
   readonly cgroups: CgroupAccess
+  /** Who commands run as unless they say otherwise, and what is theirs; only a root host can choose. */
+  readonly runAs?: { readonly user: string; readonly folders: OwnFolders } | undefined
 }
 
 const processVariable = 'VITRINE_PROCESS'
 
 /** Plain processes of the host, each in a session of its own: nothing is hidden from them. */
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
+  const { runAs } = options
+  if (runAs !== undefined) giveFolders(userNamed(runAs.user), runAs.folders)
   const { group, degraded } = await limitedGroup(options.cgroups, options.id, options.limits)
   const guarding = guardSandbox(groupFolders(group))
   return new PlainMachine(options, group, degraded, guarding)
@@ -44,34 +49,39 @@ class PlainMachine implements Machine {
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder = '/proc/net'
   readonly sharesLoopback = true
-  readonly givesFilesAway = false
+  readonly givesFilesAway: boolean
   readonly #group: Cgroup | undefined
   readonly #guarding: Guarding
   readonly #id: string
   readonly #canFreeze: boolean
   readonly #markers: Readonly<Record<string, string>>
   readonly #program = machineProgram()
+  readonly #user: string | undefined
   #theSpawner: Spawner | undefined
   #launches = 0
   #closing = false
 
   constructor(
-    { id, root, home, env, cgroups }: PlainOptions,
+    { id, root, home, env, cgroups, runAs }: PlainOptions,
     group: Cgroup | undefined,
     degraded: readonly Degradation[],
     guarding: Guarding,
   ) {
+    const user = runAs?.user
     this.root = root
     this.home = home
     this.places = [root, home, '/tmp']
     this.#group = group
     this.#guarding = guarding
     this.#id = id
+    this.#user = user
+    this.givesFilesAway = user !== undefined
     this.#markers = { ...hostMarker, ...sandboxMarker(id) }
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.environment = {
       ...environmentOfHost(process.env),
       HOME: home,
+      ...(user !== undefined && { USER: user, LOGNAME: user }),
       ...env,
     }
     this.degraded = [
@@ -102,7 +112,8 @@ class PlainMachine implements Machine {
     this.#launches += 1
     const mark = `${this.#launches}.${process.pid}`
     const env = { ...launch.env, ...this.#markers, [processVariable]: mark }
-    const ids = launch.user === undefined ? undefined : this.#ids(launch.user)
+    const user = launch.user ?? this.#user
+    const ids = user === undefined ? undefined : this.#ids(user)
     const { tty } = launch
     if (tty !== undefined) return this.#launchInTerminal({ ...launch, env, tty }, ids)
     const marked = { ...launch, env }
@@ -141,9 +152,7 @@ class PlainMachine implements Machine {
   }
 
   #ids(user: string): { uid: number; gid: number; groups: readonly number[] } {
-    if (!this.capabilities.users)
-      throw new VitrineError('user_unknown', `Only a host that runs as root can run as "${user}".`)
-    const { name, uid, gid } = findUser(usersOfHost(), user)
+    const { name, uid, gid } = userNamed(user)
     return { uid, gid, groups: groupsOfHost(name) }
   }
 
@@ -209,4 +218,10 @@ class PlainMachine implements Machine {
       this.#guarding.end()
     }
   }
+}
+
+function userNamed(user: string): User {
+  if (process.getuid?.() !== 0)
+    throw new VitrineError('user_unknown', `Only a host that runs as root can run as "${user}".`)
+  return findUser(usersOfHost(), user)
 }

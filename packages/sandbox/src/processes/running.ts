@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly restarts?: (exit: ProcessExit) => boolean
   /** Sees the output as it is, before it is redacted: for whoever asked for it. */
   readonly onOutput?: OutputListener
+  /** What it writes to stdout is for whoever started it, who reads it and keeps the record of it. */
+  readonly talks?: boolean
 }
 
 /** Why a process is being ended. */
@@ -38,6 +40,7 @@ export class RunningProcess {
   readonly #listeners = new Set<OutputListener>()
   readonly #began = performance.now()
   readonly #restarts: (exit: ProcessExit) => boolean
+  readonly #talks: boolean
   #endReason: EndReason | undefined
   #lastOutput = 0
   #ended = false
@@ -50,8 +53,9 @@ export class RunningProcess {
   }
 
   private constructor(host: ProcessHost, launched: Launched, options: RunOptions) {
-    const { id, launch, context, restarts = () => false, onOutput } = options
+    const { id, launch, context, restarts = () => false, onOutput, talks = false } = options
     this.#restarts = restarts
+    this.#talks = talks
     this.id = id
     this.pid = launched.pid
     this.tty = launch.tty !== undefined
@@ -113,6 +117,10 @@ export class RunningProcess {
     return this.#launched.pipes?.stdin
   }
 
+  get stdout() {
+    return this.#launched.pipes?.stdout
+  }
+
   onOutput(listener: OutputListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -151,14 +159,15 @@ export class RunningProcess {
     // Its pipes may come from elsewhere; what comes out of them belongs to the operation that started it.
     const take = AsyncLocalStorage.bind((stream: OutputStream, bytes: Buffer) => this.#take(stream, bytes))
     terminal?.onData((bytes) => take('terminal', bytes))
-    pipes?.stdout.on('data', (bytes: Buffer) => take('stdout', bytes))
+    if (!this.#talks) pipes?.stdout.on('data', (bytes: Buffer) => take('stdout', bytes))
     pipes?.stderr.on('data', (bytes: Buffer) => take('stderr', bytes))
     for (const pipe of this.#pipes()) pipe.on('error', () => undefined)
   }
 
   #pipes(): Readable[] {
     const { pipes } = this.#launched
-    return pipes === undefined ? [] : [pipes.stdout, pipes.stderr]
+    if (pipes === undefined) return []
+    return this.#talks ? [pipes.stderr] : [pipes.stdout, pipes.stderr]
   }
 
   #take(stream: OutputStream, bytes: Buffer): void {

@@ -21,6 +21,8 @@ export interface ReachProxyOptions {
 }
 
 export interface ReachProxy {
+  /** More that may be reached from now on. */
+  allow(entries: readonly string[]): void
   /** Takes over an accepted connection from inside the sandbox. */
   handle(socket: Socket, from?: { readonly process?: string }): void
   /** Ends every connection; resolves once all endings are recorded. */
@@ -36,8 +38,10 @@ export interface ReachProxy {
  */
 export function createReachProxy(options: ReachProxyOptions): ReachProxy {
   const { dialMs, headerMs, idleMs, connections } = reachLimits(options.limits ?? {})
+  let listed = [...options.allow]
+  let list = readAllowList(listed)
   const reach: Reach = {
-    allow: readAllowList(options.allow),
+    allow: { has: (target) => list.has(target) },
     lookup: options.lookup ?? lookupAll,
     record: options.record,
     seats: new Seats(connections),
@@ -117,5 +121,10 @@ export function createReachProxy(options: ReachProxyOptions): ReachProxy {
 
   if (options.signal?.aborted) void close()
   options.signal?.addEventListener('abort', close, { once: true })
-  return { handle, close }
+  function allow(entries: readonly string[]): void {
+    list = readAllowList([...listed, ...entries])
+    listed = [...listed, ...entries]
+  }
+
+  return { handle, close, allow }
 }

@@ -1,5 +1,5 @@
 import type { Journal, PreparedBlob, Store } from '@vitrine/journal'
-import { type EventInput, isVitrineError } from '@vitrine/protocol'
+import { type EventContext, type EventInput, isVitrineError } from '@vitrine/protocol'
 import { toBytes } from '../files/exact-text.ts'
 import { outside } from '../outside.ts'
 import type { Change } from './change.ts'
@@ -13,6 +13,8 @@ export interface RecorderOptions {
   readonly store: Store
   readonly imagesTotalBytes: number
   readonly signal: AbortSignal
+  /** What a change belongs to that is told now. */
+  context?(): EventContext
 }
 
 /** One that waits to be written, with its content ready. */
@@ -63,7 +65,8 @@ export class ChangeRecorder {
     this.#last = new Map()
     this.#bytes = 0
     const blobs = waiting.flatMap(({ kept }) => kept ?? [])
-    const events = waiting.map(({ change }) => eventOf(change))
+    const context = this.#options.context?.()
+    const events = waiting.map(({ change }) => ({ ...context, ...eventOf(change) }))
     await this.#append(events, blobs)
     if (this.#full === 'now') await this.#sayFull()
   }

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import type { Journal, Store } from '@vitrine/journal'
+import type { EventContext } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
 import { FindDisk, type FindRun } from './find-disk.ts'
 import { handleDisk, seenOf } from './handle-disk.ts'
@@ -23,6 +24,8 @@ export interface WatchWorkspace {
   /** A folder of the host's alone. */
   readonly marks: string
   readonly signal: AbortSignal
+  /** What a change belongs to that is told now. */
+  context(): EventContext
   /** Runs a command in the workspace, for the mode `find`. */
   run(argv: readonly string[]): FindRun
 }
@@ -31,11 +34,12 @@ export interface WatchWorkspace {
 export async function watchWorkspace(
   options: WatchWorkspace,
 ): Promise<Watcher & { readonly entries: number }> {
-  const { root, path, settings, journal, store } = options
+  const { root, path, settings, journal, store, context } = options
   const givenUp = new AbortController()
   const signal = AbortSignal.any([options.signal, givenUp.signal])
   const uncovered = new Uncovered(journal)
-  const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes: settings.imagesTotalBytes, signal })
+  const { imagesTotalBytes } = settings
+  const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes, signal, context })
   const failed = (error: unknown) => {
     if (!signal.aborted) uncovered.add('', `Looking at it failed: ${String(error)}`)
   }

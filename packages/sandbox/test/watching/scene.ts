@@ -42,6 +42,7 @@ export async function newScene({ prepare, ...options }: SceneOptions = {}): Prom
     store,
     marks: join(folder, 'marks'),
     signal: ending.signal,
+    context: () => ({}),
     run: () => {
       throw new Error('There are no commands in this scene.')
     },

@@ -1,6 +1,6 @@
-import { lchownSync, lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
+import { giveAway } from '../give-folders.ts'
 import { sandboxUser } from './accounts.ts'
 import { bubblewrapArguments } from './layout.ts'
 import {
@@ -83,14 +83,4 @@ function settleOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
 
 function mapped(uids: number): Owner {
   return { uid: uids + sandboxUser.uid, gid: uids + sandboxUser.gid }
-}
-
-/** Nothing runs in the folder yet. */
-function giveAway(path: string, owner: Owner): void {
-  lchownSync(path, owner.uid, owner.gid)
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const full = join(path, entry.name)
-    if (entry.isDirectory()) giveAway(full, owner)
-    else lchownSync(full, owner.uid, owner.gid)
-  }
 }
