@@ -1,1 +1,24 @@
-export {}
+/** Coding agents over the Agent Client Protocol: registry, installation, sessions, permissions, and a demo agent. */
+export type {
+  CustomAgent,
+  FunctionAgent,
+  ProgramAgent,
+  PromptContext,
+  Said,
+  Saying,
+  ToolsOption,
+} from './agents.ts'
+export { Bridge, type BridgeOptions, type Direction, type Meaning } from './bridge/bridge.ts'
+export type { Party, PartyOptions } from './bridge/party.ts'
+export type { AgentExit, AgentTransport, LastWords } from './bridge/transport.ts'
+export { type InstallAgentOptions, installAgent } from './install/install-agent.ts'
+export type { AgentEntry } from './registry/entry.ts'
+export { findAgent, knownAgents } from './registry/known-agents.ts'
+export { type ListAgentsOptions, listAgents } from './registry/list-agents.ts'
+export {
+  type OpenOptions,
+  SandboxSessions,
+  type SandboxSessionsOptions,
+} from './sessions/sandbox-sessions.ts'
+export type { AgentsOf } from './sessions/start-agent.ts'
+export type { HostTool, HostToolContext } from './tools/host-tool.ts'

@@ -1,1 +1,12 @@
-export {}
+/** Sandboxes with agents in them: a data directory, records, recovery, shutdown; and sandboxes in this very process. */
+export { parseAgent } from './agents-file.ts'
+export { createSandbox, type ScriptSandboxOptions } from './create-sandbox.ts'
+export { Host, type HostCreateOptions, type SandboxInfo } from './host.ts'
+export type { HostSandbox } from './host-sandbox.ts'
+export {
+  type InlineExecutor,
+  type InProcessOptions,
+  inlineSandboxClient,
+  inProcessSandboxClient,
+} from './in-process.ts'
+export { type OpenHostOptions, openHost } from './open-host.ts'

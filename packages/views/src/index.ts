@@ -26,4 +26,24 @@ export {
   processListView,
 } from './process-list.ts'
 export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'
+export type { Attachment } from './transcript/content.ts'
+export { listTranscript, transcriptEntry } from './transcript/entries.ts'
+export type { TranscriptLimits } from './transcript/limits.ts'
+export type { TranscriptPlan } from './transcript/plan.ts'
+export type { ToolCallStatus } from './transcript/tool-calls.ts'
+export type { ToolCallContent, ToolCallDiff } from './transcript/tool-content.ts'
+export type {
+  Transcript,
+  TranscriptEntry,
+  TranscriptMessage,
+  TranscriptPermission,
+  TranscriptQuestion,
+  TranscriptRef,
+  TranscriptThought,
+  TranscriptToolCall,
+  TranscriptTurn,
+  TranscriptUsage,
+} from './transcript/transcript.ts'
+export { type TranscriptTextOptions, transcriptText } from './transcript/transcript-text.ts'
+export { type TranscriptOptions, transcriptView } from './transcript/transcript-view.ts'
 export { rebuild, type View } from './view.ts'

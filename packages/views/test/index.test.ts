@@ -9,6 +9,7 @@ it('exports exactly this', () => {
     'eventParts',
     'listChangedFiles',
     'listProcesses',
+    'listTranscript',
     'operationChildren',
     'operationRoots',
     'operationRows',
@@ -17,5 +18,8 @@ it('exports exactly this', () => {
     'rebuild',
     'tame',
     'timelineView',
+    'transcriptEntry',
+    'transcriptText',
+    'transcriptView',
   ])
 })

@@ -14,6 +14,11 @@ export interface AgentEntry {
     readonly variables: readonly string[]
     /** Login files, from HOME. */
     readonly files: readonly string[]
+    /** Goes along where it is there: no way in by itself, and named in no advice. */
+    readonly alongside?: {
+      readonly variables?: readonly string[]
+      readonly files?: readonly string[]
+    }
   }
   /** Hosts and ports that it must reach. */
   readonly endpoints: readonly string[]

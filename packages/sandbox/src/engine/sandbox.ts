@@ -138,6 +138,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#core.ready().machine.listen(port)
   }
 
+  /** Once every change that was made before is in the journal, where changes are watched. */
+  settleFiles(): Promise<void> {
+    return this.#core.files().settle()
+  }
+
   /** A turn runs: changes of files belong to it while it is the only one. Returns how to end it. */
   beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
     return this.#core.turns.begin(turn)

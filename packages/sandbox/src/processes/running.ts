@@ -145,6 +145,11 @@ export class RunningProcess {
     return this.exit
   }
 
+  /** Ends what is left of its tree, also after its own end. */
+  endTree(): Promise<void> {
+    return this.#launched.killTree()
+  }
+
   /** Asks it to end, and after `graceMs` does not ask any more. What it leaves behind goes too. */
   async stop(graceMs: number): Promise<ProcessExit> {
     if (!this.#ended) {

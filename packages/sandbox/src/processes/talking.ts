@@ -18,6 +18,8 @@ export interface TalkingProcess {
   /** Politely, then for certain. */
   stop(graceMs: number): Promise<ProcessExit>
   kill(): Promise<ProcessExit>
+  /** Ends what it has left behind, itself included. */
+  endTree(): Promise<void>
   /** Ends what it has started since then, and not itself. Gives how many there were. */
   killSince(moment: ClockTicks): number
 }
@@ -45,6 +47,7 @@ export function talkingProcess(entry: ProcessEntry): TalkingProcess {
     observed: current.observed,
     stop: (graceMs) => entry.stop(graceMs),
     kill: () => entry.kill('cancelled'),
+    endTree: () => current.endTree(),
     killSince(moment) {
       if (current.ended) return 0
       const table = readProcessTable()

@@ -112,6 +112,28 @@ const rows: Row[] = [
     { direction: 'out', message: { id: 3, error: { code: -1, message: 'no key' } } },
     'bad ← agent #3 error no key',
   ],
+  [
+    'agent.started',
+    { agent: 'demo', instance: 'agt_1', credentials: ['API_KEY', 'login'] },
+    'accent demo agt_1 with API_KEY, login',
+  ],
+  [
+    'agent.message',
+    {
+      direction: 'out',
+      replay: true,
+      message: {
+        method: 'session/update',
+        params: { update: { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' } },
+      },
+    },
+    'plain ← agent (again) session/update tool_call_update c1 completed',
+  ],
+  [
+    'agent.message',
+    { direction: 'out', message: { blob: 'sha256:1', bytes: 2_097_152 } },
+    'plain ← agent (2 MiB in a blob)',
+  ],
   ['agent.unparsed', { data: 'Warning: old', encoding: 'utf8' }, 'warn Warning: old'],
   ['agent.unparsed', { data: 'AAEC', encoding: 'base64' }, 'warn (3 bytes that are not text)'],
   ['agent.exited', { agent: 'demo', outcome: 'failed', exitCode: 1 }, 'bad demo failed exit 1'],
@@ -125,6 +147,51 @@ const rows: Row[] = [
     { outcome: 'ok', stopReason: 'end_turn', durationMs: 5 },
     'good turn_1 end_turn ok 5 ms',
     { turn: 'turn_1' },
+  ],
+  [
+    'agent.exited',
+    { agent: 'demo', outcome: 'cancelled', signal: 'SIGTERM', endedBy: 'host' },
+    'warn demo cancelled SIGTERM by the host',
+  ],
+  [
+    'session.created',
+    { agent: 'demo', forkedFrom: 'ses_0' },
+    'accent demo ses_1 forked from ses_0',
+    { session: 'ses_1' },
+  ],
+  [
+    'session.closed',
+    { reason: 'gone', exitCode: 1, errorCode: 'agent_exited', endedBy: 'agent' },
+    'bad ses_1 gone exit 1 agent_exited',
+    { session: 'ses_1' },
+  ],
+  [
+    'turn.started',
+    {
+      index: 2,
+      prompt: [
+        { type: 'text', text: 'Fix it' },
+        { type: 'image', bytes: 9 },
+      ],
+    },
+    'accent turn_1 (2) Fix it (image 9 bytes)',
+    { turn: 'turn_1' },
+  ],
+  [
+    'turn.finished',
+    { outcome: 'ok', stopReason: 'end_turn', modelError: { sign: 'message', text: '400' } },
+    'bad turn_1 end_turn ok the model failed: 400',
+    { turn: 'turn_1' },
+  ],
+  [
+    'permission.resolved',
+    { permission: 'perm_1', outcome: 'ok', answer: 'allow_once', by: 'jo' },
+    'good perm_1 allow_once ok by jo',
+  ],
+  [
+    'question.resolved',
+    { question: 'qst_1', outcome: 'ok', action: 'accept', by: 'jo' },
+    'good qst_1 accept ok by jo',
   ],
   ['permission.requested', { permission: 'perm_1', toolCall: { title: 'rm x' } }, 'accent perm_1 rm x'],
   ['permission.resolved', { permission: 'perm_1', outcome: 'ok', answer: 'allow' }, 'good perm_1 allow ok'],

@@ -1,18 +1,20 @@
 import { byteLength } from '../../byte-length.ts'
-import { fieldsIn, textIn } from '../../fields.ts'
+import { fieldsIn, textIn, textsIn } from '../../fields.ts'
 import { sizeText } from '../size.ts'
-import { endingText, endingTone } from './ending.ts'
+import { endedByText, endingText, endingTone } from './ending.ts'
 import { envelopeText } from './envelope.ts'
 import { longTextIn } from './long-text.ts'
 import { type Summary, say } from './said.ts'
 
 export const agentSummaries = {
   'agent.installed': (data) => say('good', textIn(data, 'agent'), textIn(data, 'version')),
-  'agent.started': (data) => say('accent', textIn(data, 'agent'), textIn(data, 'instance')),
+  'agent.started': (data) =>
+    say('accent', textIn(data, 'agent'), textIn(data, 'instance'), grantText(textsIn(data, 'credentials'))),
   'agent.message': (data) =>
     say(
       'error' in fieldsIn(data, 'message') ? 'bad' : 'plain',
       textIn(data, 'direction') === 'in' ? '→ agent' : '← agent',
+      data.replay === true ? '(again)' : undefined,
       envelopeText(fieldsIn(data, 'message')),
     ),
   'agent.unparsed': (data) =>
@@ -22,5 +24,9 @@ export const agentSummaries = {
         ? `(${sizeText(byteLength(data))} that are not text)`
         : longTextIn(data, 'data'),
     ),
-  'agent.exited': (data) => say(endingTone(data), textIn(data, 'agent'), endingText(data)),
+  'agent.exited': (data) => say(endingTone(data), textIn(data, 'agent'), endingText(data), endedByText(data)),
 } satisfies Record<string, Summary>
+
+function grantText(names: readonly string[] | undefined): string | undefined {
+  return names?.length ? `with ${names.join(', ')}` : undefined
+}

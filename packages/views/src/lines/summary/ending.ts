@@ -23,6 +23,11 @@ export function errorText(data: Fields): string | undefined {
   return words.filter(Boolean).join(': ') || undefined
 }
 
+/** Who ended it, where that was not the agent itself. */
+export function endedByText(data: Fields): string | undefined {
+  return data.endedBy === 'host' ? 'by the host' : undefined
+}
+
 export function endingTone(data: Fields): Tone {
   switch (outcomeIn(data)) {
     case 'ok':

@@ -1,25 +1,61 @@
 import { type Fields, fieldsIn, numberIn, textIn } from '../../fields.ts'
+import { attachmentText, contentOf } from '../../transcript/content.ts'
 import { compact } from './compact.ts'
-import { endingText, endingTone } from './ending.ts'
+import { endedByText, endingText, endingTone, errorText } from './ending.ts'
 import { type Summary, say } from './said.ts'
 
 export const sessionSummaries = {
-  'session.created': (data, event) => say('accent', textIn(data, 'agent'), event.session),
+  'session.created': (data, event) =>
+    say('accent', textIn(data, 'agent'), event.session, forkText(textIn(data, 'forkedFrom'))),
   'session.updated': (data, event) => say('dim', event.session, compact(data)),
-  'session.closed': (data, event) => say('plain', event.session, textIn(data, 'reason')),
-  'turn.started': (data, event) => say('accent', turnText(data, event.turn)),
+  'session.closed': (data, event) =>
+    say(
+      errorText(data) === undefined ? 'plain' : 'bad',
+      event.session,
+      textIn(data, 'reason'),
+      endingText(data),
+      endedByText(data),
+    ),
+  'turn.started': (data, event) => say('accent', turnText(data, event.turn), promptText(data.prompt)),
   'turn.finished': (data, event) =>
-    say(endingTone(data), turnText(data, event.turn), textIn(data, 'stopReason'), endingText(data)),
+    say(
+      'modelError' in data ? 'bad' : endingTone(data),
+      turnText(data, event.turn),
+      textIn(data, 'stopReason'),
+      endingText(data),
+      modelErrorText(data),
+    ),
   'permission.requested': (data) => say('accent', textIn(data, 'permission'), titleText(data)),
   'permission.resolved': (data) =>
-    say(endingTone(data), textIn(data, 'permission'), textIn(data, 'answer'), endingText(data)),
+    say(endingTone(data), textIn(data, 'permission'), textIn(data, 'answer'), endingText(data), byText(data)),
   'question.requested': (data) => say('accent', textIn(data, 'question'), titleText(data)),
-  'question.resolved': (data) => say(endingTone(data), textIn(data, 'question'), endingText(data)),
+  'question.resolved': (data) =>
+    say(endingTone(data), textIn(data, 'question'), textIn(data, 'action'), endingText(data), byText(data)),
 } satisfies Record<string, Summary>
 
 function turnText(data: Fields, turn: string | undefined): string | undefined {
   const index = numberIn(data, 'index')
   return index === undefined ? turn : `${turn ?? 'turn'} (${index})`
+}
+
+function promptText(prompt: unknown): string {
+  const { text, attachments } = contentOf(prompt)
+  return [text, ...attachments.map(attachmentText)].filter(Boolean).join(' ')
+}
+
+function modelErrorText(data: Fields): string | undefined {
+  if (!('modelError' in data)) return undefined
+  const text = textIn(fieldsIn(data, 'modelError'), 'text')
+  return text === undefined ? 'the model failed' : `the model failed: ${text}`
+}
+
+function forkText(from: string | undefined): string | undefined {
+  return from === undefined ? undefined : `forked from ${from}`
+}
+
+function byText(data: Fields): string | undefined {
+  const by = textIn(data, 'by')
+  return by === undefined ? undefined : `by ${by}`
 }
 
 /** What the agent says it asks for, where the event carries it. */

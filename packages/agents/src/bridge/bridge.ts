@@ -1,0 +1,335 @@
+import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
+import type { Journal } from '@vitrine/journal'
+import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
+import {
+  type Envelope,
+  envelopeOf,
+  errorResponse,
+  idKey,
+  invalidRequest,
+  methodNotFound,
+  readEnvelope,
+} from './envelope.ts'
+import { LineCutter, type Piece } from './lines.ts'
+import { Party, type PartyOptions } from './party.ts'
+import { showWords } from './stderr-lines.ts'
+import type { AgentExit, AgentTransport } from './transport.ts'
+
+/** What is read and not yet committed: above it the agent's pipe is not read, below the other it is read again. */
+const highWater = 8 * 1024 * 1024
+const lowWater = 2 * 1024 * 1024
+const defaultMaxMessageBytes = 32 * 1024 * 1024
+const retryMs = 200
+
+export type Direction = 'in' | 'out'
+
+/** What an envelope means beyond itself. It is asked once, in the order of the record, before it is written. */
+export interface Meaning {
+  /** Whom it belongs to. */
+  readonly context?: EventContext
+  readonly replay?: boolean
+  /** Written with it, at once. */
+  readonly events?: readonly EventInput[]
+  /** Written in its place. */
+  readonly instead?: readonly EventInput[]
+  /** Called once it is committed, before anybody else hears of it. */
+  committed?(): void
+}
+
+export interface BridgeOptions {
+  readonly agent: string
+  readonly transport: AgentTransport
+  /** Of the sandbox that the agent is in. */
+  readonly journal: Journal
+  readonly credentials?: readonly string[]
+  readonly maxMessageBytes?: number
+  meaning(envelope: Envelope, direction: Direction): Meaning
+}
+
+/**
+ * The one way to an agent: a journaled duplex that several parties may read and answer. Every message is committed
+ * before it goes on, in either direction. Ids of the parties are kept apart; of an agent's request the first answer wins.
+ */
+export class Bridge {
+  readonly instance = newId('agent')
+  readonly agent: string
+  /** Settles once the agent has ended and that is on record. */
+  readonly closed: Promise<AgentExit>
+  readonly #transport: AgentTransport
+  readonly #host: Journal
+  readonly #out: Journal
+  readonly #options: BridgeOptions
+  readonly #cutter: LineCutter
+  readonly #maxMessageBytes: number
+  readonly #parties = new Set<Party>()
+  /** Requests of parties that the agent has not answered. */
+  readonly #asked = new Map<number, { readonly party: Party; readonly id: JsonRpcId }>()
+  /** Requests of the agent that nobody has answered. */
+  readonly #open = new Map<string, AnyRequest>()
+  #nextId = 0
+  #unhandled = 0
+  #held = false
+  #began = performance.now()
+  #endedBy: 'agent' | 'host' = 'agent'
+  #exit: AgentExit | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: BridgeOptions) {
+    const { agent, transport, journal, maxMessageBytes = defaultMaxMessageBytes } = options
+    this.agent = agent
+    this.#options = options
+    this.#transport = transport
+    this.#host = journal
+    this.#out = journal.as({ source: 'agent' })
+    this.#maxMessageBytes = maxMessageBytes
+    this.#cutter = new LineCutter(maxMessageBytes)
+    this.closed = transport.ended.then((exit) => this.#end(exit))
+    this.closed.catch(() => undefined)
+  }
+
+  static async open(options: BridgeOptions): Promise<Bridge> {
+    const bridge = new Bridge(options)
+    const { agent, transport, credentials } = options
+    const data = { agent, instance: bridge.instance, ...transport.facts, ...(credentials && { credentials }) }
+    try {
+      await options.journal.append([{ type: 'agent.started', data }])
+    } catch (error) {
+      // What is not on record must not run.
+      await transport.end(0)
+      throw error
+    }
+    transport.start((bytes) => bridge.#take(bridge.#cutter.take(bytes)))
+    return bridge
+  }
+
+  /** How it ended, once it has. */
+  get exit(): AgentExit | undefined {
+    return this.#exit
+  }
+
+  get transport(): AgentTransport {
+    return this.#transport
+  }
+
+  /** Lets somebody read and answer. What the agent asks goes to whoever wants to answer it. */
+  attach(options: PartyOptions): Party {
+    const party = new Party(options, {
+      send: (message) => this.#send(party, message),
+      left: () => this.#leave(party),
+    })
+    if (this.#exit !== undefined) party.end(this.gone())
+    else this.#parties.add(party)
+    return party
+  }
+
+  /** Ends the agent and everything it started. */
+  async end(graceMs: number): Promise<AgentExit> {
+    this.#endedBy = 'host'
+    await this.#transport.end(graceMs)
+    return this.closed
+  }
+
+  /** Why nothing can be asked of it any more. */
+  gone(): VitrineError {
+    const exit = this.#exit
+    if (exit === undefined) return new VitrineError('agent_exited', `The agent ${this.agent} is ending.`)
+    const how = exit.signal === null ? `exit code ${exit.exitCode ?? 'unknown'}` : `signal ${exit.signal}`
+    const { exitCode, signal, stderr } = exit
+    return new VitrineError(
+      'agent_exited',
+      `The agent ${this.agent} has ended (${how}).${showWords(stderr)}`,
+      { details: { agent: this.agent, instance: this.instance, exitCode, signal, stderr: { ...stderr } } },
+    )
+  }
+
+  #leave(party: Party): void {
+    this.#parties.delete(party)
+    for (const [id, asked] of this.#asked) if (asked.party === party) this.#asked.delete(id)
+  }
+
+  async #end(exit: AgentExit): Promise<AgentExit> {
+    this.#take(this.#cutter.end())
+    await this.#turn
+    this.#exit = exit
+    const { outcome, exitCode, signal, stderr } = exit
+    const data = {
+      ...{ agent: this.agent, instance: this.instance, outcome, exitCode, signal, stderr },
+      endedBy: this.#endedBy,
+      durationMs: Math.round(performance.now() - this.#began),
+    }
+    await this.#host.append([{ type: 'agent.exited', data }]).catch(() => undefined)
+    for (const party of this.#parties) party.end(this.gone())
+    this.#parties.clear()
+    this.#asked.clear()
+    this.#open.clear()
+    return exit
+  }
+
+  /** From the agent: in the record first, then to whoever wants it. */
+  #take(pieces: readonly Piece[]): void {
+    const events: EventInput[] = []
+    const messages: { envelope: Envelope; committed: Meaning['committed'] }[] = []
+    let bytes = 0
+    let fatal = false
+    for (const piece of pieces) {
+      const envelope = piece.kind === 'line' ? readEnvelope(piece.text) : piece
+      bytes += piece.kind === 'line' ? piece.bytes : piece.bytes.length
+      if (envelope.kind === 'garbage') {
+        const raw = piece.kind === 'line' ? Buffer.from(piece.text) : piece.bytes
+        events.push(this.#unparsed(raw, envelope.reason))
+        fatal ||= raw.length >= this.#maxMessageBytes
+        continue
+      }
+      const meaning = this.#options.meaning(envelope, 'out')
+      events.push(...this.#eventsOf(envelope, 'out', meaning))
+      messages.push({ envelope, committed: meaning.committed })
+    }
+    if (events.length === 0) return
+    this.#weigh(bytes)
+    void this.#inTurn(async () => {
+      try {
+        await this.#append(this.#out, events)
+      } finally {
+        this.#weigh(-bytes)
+      }
+      for (const { envelope, committed } of messages) {
+        committed?.()
+        this.#deliver(envelope)
+      }
+      // What it said is lost, and with it perhaps the answer that somebody waits for.
+      if (fatal) void this.end(0).catch(() => undefined)
+    })
+  }
+
+  #unparsed(raw: Buffer, reason: string): EventInput {
+    const text = raw.toString('utf8')
+    const utf8 = Buffer.byteLength(text) === raw.length && !text.includes('\ufffd')
+    const content = utf8
+      ? { data: text, encoding: 'utf8' }
+      : { data: raw.toString('base64'), encoding: 'base64' }
+    return {
+      type: 'agent.unparsed',
+      data: { agent: this.agent, instance: this.instance, ...content, reason },
+    }
+  }
+
+  #eventsOf(envelope: Envelope, direction: Direction, meaning: Meaning): readonly EventInput[] {
+    const { context, replay, events = [], instead } = meaning
+    if (instead !== undefined) return instead
+    const { instance } = this
+    const data = { instance, direction, message: envelope.message, ...(replay && { replay: true }) }
+    return [{ ...context, type: 'agent.message', data }, ...events]
+  }
+
+  #deliver(envelope: Envelope): void {
+    if (envelope.kind === 'response') this.#answered(envelope.id, envelope.message)
+    else if (envelope.kind === 'request') this.#ask(envelope.id, envelope.message)
+    else for (const party of this.#parties) if (party.hears(envelope.method)) party.give(envelope.message)
+  }
+
+  #answered(id: JsonRpcId, message: AnyResponse): void {
+    const asked = typeof id === 'number' ? this.#asked.get(id) : undefined
+    if (typeof id !== 'number' || asked === undefined) {
+      this.#note(`The agent ${this.agent} answered a request that nobody waits for (id ${String(id)}).`)
+      return
+    }
+    this.#asked.delete(id)
+    asked.party.give({ ...message, id: asked.id })
+  }
+
+  #ask(id: JsonRpcId, message: AnyRequest): void {
+    const key = idKey(id)
+    if (this.#open.has(key)) {
+      const why = `A request with the id ${String(id)} is open already.`
+      void this.#write(errorResponse(id, invalidRequest, why)).catch(() => undefined)
+      return
+    }
+    const answering = [...this.#parties].filter((party) => party.answers(message.method))
+    if (answering.length === 0) {
+      const why = `Nobody here answers ${message.method}.`
+      void this.#write(errorResponse(id, methodNotFound, why)).catch(() => undefined)
+      return
+    }
+    this.#open.set(key, message)
+    for (const party of answering) party.give(message)
+  }
+
+  /** From a party to the agent. */
+  #send(party: Party, message: AnyMessage): Promise<void> {
+    if (this.#exit !== undefined) return Promise.reject(this.gone())
+    const envelope = envelopeOf(message)
+    if (envelope === undefined)
+      return Promise.reject(new VitrineError('argument_invalid', 'message: expected a JSON-RPC message.'))
+    if (envelope.kind === 'notification') return this.#write(envelope.message)
+    if (envelope.kind === 'request') {
+      this.#nextId += 1
+      this.#asked.set(this.#nextId, { party, id: envelope.id })
+      return this.#write({ ...envelope.message, id: this.#nextId })
+    }
+    const key = idKey(envelope.id)
+    if (!this.#open.delete(key)) {
+      this.#note(
+        `${party.name} answered a request of ${this.agent} that is not open (id ${String(envelope.id)}).`,
+      )
+      return Promise.resolve()
+    }
+    for (const other of this.#parties) if (other !== party) other.outrun(envelope.message)
+    return this.#write(envelope.message)
+  }
+
+  #write(message: AnyMessage): Promise<void> {
+    const envelope = envelopeOf(message)
+    if (envelope === undefined) return Promise.resolve()
+    const meaning = this.#options.meaning(envelope, 'in')
+    const written = this.#inTurn(async () => {
+      await this.#append(this.#host, this.#eventsOf(envelope, 'in', meaning))
+      meaning.committed?.()
+      return { line: `${JSON.stringify(message)}\n` }
+    })
+    // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
+    return written.then(({ line }) => this.#transport.write(line))
+  }
+
+  #note(message: string): void {
+    const data = { level: 'warn', message, instance: this.instance }
+    this.#host.append([{ type: 'log.message', data }]).catch(() => undefined)
+  }
+
+  #weigh(bytes: number): void {
+    this.#unhandled += bytes
+    if (!this.#held && this.#unhandled > highWater) {
+      this.#held = true
+      this.#transport.hold()
+    } else if (this.#held && this.#unhandled < lowWater) {
+      this.#held = false
+      this.#transport.release()
+    }
+  }
+
+  /** A failing disk is waited for; the agent waits meanwhile, since its pipe is not read. */
+  async #append(journal: Journal, events: readonly EventInput[]): Promise<void> {
+    for (;;) {
+      try {
+        await journal.append(events)
+        return
+      } catch (error) {
+        if (!isVitrineError(error) || error.retryable !== true || this.#exit !== undefined) throw error
+        await new Promise((resolve) => setTimeout(resolve, retryMs))
+      }
+    }
+  }
+
+  /** One after another: the order of the record is the order in which everybody hears of it. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch((error: unknown) => this.#lost(error))
+    return turn
+  }
+
+  /** What cannot be put on record must not go on. */
+  #lost(error: unknown): void {
+    if (this.#exit !== undefined) return
+    void this.#transport.end(0).catch(() => undefined)
+    void error
+  }
+}

@@ -1,0 +1,59 @@
+import type {
+  AnyMessage,
+  AnyNotification,
+  AnyRequest,
+  AnyResponse,
+  JsonRpcId,
+} from '@agentclientprotocol/sdk'
+
+/** A JSON-RPC envelope, told apart. */
+export type Envelope =
+  | {
+      readonly kind: 'request'
+      readonly message: AnyRequest
+      readonly method: string
+      readonly id: JsonRpcId
+    }
+  | { readonly kind: 'notification'; readonly message: AnyNotification; readonly method: string }
+  | { readonly kind: 'response'; readonly message: AnyResponse; readonly id: JsonRpcId }
+
+/** What a line says, or why it says nothing. */
+export function readEnvelope(line: string): Envelope | { readonly kind: 'garbage'; readonly reason: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return { kind: 'garbage', reason: 'not JSON' }
+  }
+  return envelopeOf(value) ?? { kind: 'garbage', reason: 'no JSON-RPC message' }
+}
+
+export function envelopeOf(value: unknown): Envelope | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const { id, method } = value as { id?: unknown; method?: unknown }
+  if (id !== undefined && !isId(id)) return undefined
+  // The one cast of the wire: its members have just been looked at.
+  const message = value as AnyMessage
+  if (typeof method === 'string') {
+    if (id === undefined) return { kind: 'notification', message: message as AnyNotification, method }
+    return { kind: 'request', message: message as AnyRequest, method, id }
+  }
+  if (id === undefined || !('result' in value || 'error' in value)) return undefined
+  return { kind: 'response', message: message as AnyResponse, id }
+}
+
+function isId(id: unknown): id is JsonRpcId {
+  return id === null || typeof id === 'string' || typeof id === 'number'
+}
+
+/** A key under which an id can be found again: 1 and "1" are two ids. */
+export function idKey(id: JsonRpcId): string {
+  return typeof id === 'string' ? `s${id}` : `n${String(id)}`
+}
+
+export function errorResponse(id: JsonRpcId, code: number, message: string): AnyResponse {
+  return { jsonrpc: '2.0', id, error: { code, message } }
+}
+
+export const methodNotFound = -32_601
+export const invalidRequest = -32_600

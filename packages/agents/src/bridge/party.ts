@@ -1,0 +1,78 @@
+import type { AnyMessage, AnyResponse } from '@agentclientprotocol/sdk'
+import type { VitrineError } from '@vitrine/protocol'
+
+export interface PartyOptions {
+  /** Who it is, for the record. */
+  readonly name: string
+  /** Which of the agent's requests it answers; the first answer of all parties counts. */
+  answers(method: string): boolean
+  /** Which notifications it wants. */
+  hears(method: string): boolean
+  /** Somebody else answered first. */
+  outrun?(answer: AnyResponse): void
+}
+
+interface Wiring {
+  send(message: AnyMessage): Promise<void>
+  left(): void
+}
+
+/** One of those who talk with an agent over its bridge. Its `stream` is what the protocol's SDK connects to. */
+export class Party {
+  readonly name: string
+  readonly stream: {
+    readonly readable: ReadableStream<AnyMessage>
+    readonly writable: WritableStream<AnyMessage>
+  }
+  readonly #options: PartyOptions
+  readonly #wiring: Wiring
+  #controller: ReadableStreamDefaultController<AnyMessage> | undefined
+
+  constructor(options: PartyOptions, wiring: Wiring) {
+    this.name = options.name
+    this.#options = options
+    this.#wiring = wiring
+    this.stream = {
+      readable: new ReadableStream<AnyMessage>({
+        start: (controller) => {
+          this.#controller = controller
+        },
+        cancel: () => this.#leave(),
+      }),
+      writable: new WritableStream<AnyMessage>({ write: (message) => wiring.send(message) }),
+    }
+  }
+
+  answers(method: string): boolean {
+    return this.#options.answers(method)
+  }
+
+  hears(method: string): boolean {
+    return this.#options.hears(method)
+  }
+
+  outrun(answer: AnyResponse): void {
+    this.#options.outrun?.(answer)
+  }
+
+  give(message: AnyMessage): void {
+    this.#controller?.enqueue(message)
+  }
+
+  /** The agent is gone. */
+  end(reason: VitrineError): void {
+    this.#controller?.error(reason)
+    this.#controller = undefined
+  }
+
+  /** This party goes; the agent and the others stay. */
+  close(): void {
+    this.#controller?.close()
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#controller = undefined
+    this.#wiring.left()
+  }
+}

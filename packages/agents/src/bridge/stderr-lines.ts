@@ -1,0 +1,46 @@
+import type { LastWords } from './transport.ts'
+
+const headLines = 20
+const tailLines = 50
+const maxLineChars = 2_000
+
+/** Keeps the first 20 and the last 50 lines, and counts all of them. */
+export class StderrLines {
+  readonly #head: string[] = []
+  readonly #tail: string[] = []
+  readonly #decoder = new TextDecoder()
+  #open = ''
+  #lines = 0
+
+  take(bytes: Uint8Array): void {
+    const parts = (this.#open + this.#decoder.decode(bytes, { stream: true })).split('\n')
+    this.#open = (parts.pop() ?? '').slice(0, maxLineChars)
+    for (const line of parts) this.#add(line)
+  }
+
+  words(): LastWords {
+    const open = this.#open === '' ? [] : [this.#open]
+    const tail = [...this.#tail, ...open]
+    const lines = this.#lines + open.length
+    if (lines <= headLines) return { head: [...this.#head, ...open].join('\n'), lines }
+    return { head: this.#head.join('\n'), tail: tail.slice(-tailLines).join('\n'), lines }
+  }
+
+  #add(line: string): void {
+    const short = line.replace(/\r$/, '').slice(0, maxLineChars)
+    this.#lines += 1
+    if (this.#head.length < headLines) this.#head.push(short)
+    else {
+      this.#tail.push(short)
+      if (this.#tail.length > tailLines) this.#tail.shift()
+    }
+  }
+}
+
+/** As people read it, at the end of an error's message. */
+export function showWords({ head, tail, lines }: LastWords): string {
+  if (lines === 0) return ''
+  const shown = tail ?? head
+  const last = shown.split('\n').slice(-5).join('\n')
+  return `\nIts last words (${lines} ${lines === 1 ? 'line' : 'lines'}):\n${last}`
+}

@@ -1,0 +1,33 @@
+import type { JsonObject, ProcessExit } from '@vitrine/protocol'
+
+/** What an agent said on the side: its first and its last lines. */
+export interface LastWords {
+  readonly head: string
+  readonly tail?: string
+  readonly lines: number
+}
+
+/** How an agent ended, as it was observed. */
+export interface AgentExit extends ProcessExit {
+  readonly stderr: LastWords
+}
+
+/** The two ends of a pipe to an agent, whatever it is: a program in a sandbox, or a function. */
+export interface AgentTransport {
+  /** What its start says of it. */
+  readonly facts: JsonObject
+  /** Bytes as they come. Nothing is read before `start`, and nothing while it is held. */
+  start(take: (bytes: Buffer) => void): void
+  hold(): void
+  release(): void
+  /** Settles once the agent's pipe has taken it. */
+  write(line: string): Promise<void>
+  /** Settles after its last byte was handed over. */
+  readonly ended: Promise<AgentExit>
+  /** Asks it to end, and after `graceMs` does not ask any more. Everything it started goes with it. */
+  end(graceMs: number): Promise<void>
+  /** Ends what it has started since then, and not itself. */
+  endChildrenSince(moment: number): number
+  /** A moment for `endChildrenSince`. */
+  now(): number
+}

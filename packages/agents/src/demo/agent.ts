@@ -1,0 +1,115 @@
+import {
+  type AgentApp,
+  type AgentContext,
+  agent,
+  type ClientCapabilities,
+  RequestError,
+} from '@agentclientprotocol/sdk/unstable'
+import { retold } from './history.ts'
+import { availableCommands, offer } from './offer.ts'
+import { configOptions, isChoice, isMode, isValueOf, modeState } from './options.ts'
+import { runPrompt } from './prompting.ts'
+import type { DemoSession } from './session.ts'
+import { Sessions } from './sessions.ts'
+import type { Settings } from './settings.ts'
+import type { Wire } from './wire.ts'
+
+/** The protocol's methods, each a line or two on the sessions. */
+export function demoAgent(settings: Settings, wire: Wire): AgentApp {
+  const sessions = new Sessions(settings.home)
+  let offered: ClientCapabilities = {}
+
+  const checkKey = () => {
+    if (settings.needsKey && !settings.hasKey)
+      throw RequestError.authRequired(undefined, 'set DEMO_API_KEY, which is not set')
+  }
+
+  const app = agent({ name: 'vitrine-demo' })
+    .onRequest('initialize', ({ params }) => {
+      offered = params.clientCapabilities ?? {}
+      return offer(settings)
+    })
+    .onRequest('authenticate', () => {
+      checkKey()
+      return {}
+    })
+    .onRequest('session/new', ({ params, client }) => {
+      checkKey()
+      const session = sessions.create(params.cwd, params.mcpServers)
+      greet(client, session)
+      return { sessionId: session.id, ...stateOf(session) }
+    })
+    .onRequest('session/fork', ({ params, client }) => {
+      const session = sessions.fork(params.sessionId, params.cwd, params.mcpServers ?? [])
+      greet(client, session)
+      return { sessionId: session.id, ...stateOf(session) }
+    })
+    .onRequest('session/list', ({ params }) =>
+      sessions.list(params.cwd ?? undefined, params.cursor ?? undefined),
+    )
+    .onRequest('session/close', ({ params }) => {
+      sessions.close(params.sessionId)
+      return {}
+    })
+    .onRequest('session/set_mode', ({ params }) => {
+      const session = sessions.get(params.sessionId)
+      if (!isMode(params.modeId)) throw RequestError.invalidParams({ modeId: params.modeId })
+      session.mode = params.modeId
+      sessions.keep(session)
+      return {}
+    })
+    .onRequest('session/set_config_option', ({ params }) => {
+      const session = sessions.get(params.sessionId)
+      const { configId, value } = params
+      if (!isChoice(configId) || !isValueOf(configId, value)) {
+        throw RequestError.invalidParams({ configId, value })
+      }
+      session.choices = { ...session.choices, [configId]: value }
+      sessions.keep(session)
+      return { configOptions: configOptions(session.choices) }
+    })
+    .onRequest('session/prompt', (context) => {
+      const session = sessions.get(context.params.sessionId)
+      return runPrompt(context, { session, offered, settings, wire, keep: () => sessions.keep(session) })
+    })
+    .onNotification('session/cancel', ({ params }) => {
+      sessions.get(params.sessionId).running?.abort(new Error('cancelled'))
+    })
+  return settings.noLoad ? app : withLoading(app, sessions)
+}
+
+function withLoading(app: AgentApp, sessions: Sessions): AgentApp {
+  return app
+    .onRequest('session/load', async ({ params, client }) => {
+      const session = sessions.wake(params.sessionId, params.cwd, params.mcpServers)
+      await replay(client, session)
+      greet(client, session)
+      return stateOf(session)
+    })
+    .onRequest('session/resume', ({ params, client }) => {
+      const session = sessions.wake(params.sessionId, params.cwd, params.mcpServers ?? [])
+      greet(client, session)
+      return stateOf(session)
+    })
+}
+
+function stateOf(session: DemoSession) {
+  return { modes: modeState(session.mode), configOptions: configOptions(session.choices) }
+}
+
+/** Comes after the answer that tells the client of the session. */
+function greet(client: AgentContext, { id }: DemoSession): void {
+  setImmediate(() => {
+    const update = { sessionUpdate: 'available_commands_update' as const, availableCommands }
+    client.notify('session/update', { sessionId: id, update }).catch(() => {})
+  })
+}
+
+async function replay(client: AgentContext, session: DemoSession): Promise<void> {
+  const { id: sessionId, title, updatedAt } = session
+  for (const update of session.history.map(retold))
+    await client.notify('session/update', { sessionId, update })
+  if (title === undefined) return
+  const update = { sessionUpdate: 'session_info_update' as const, title, updatedAt }
+  await client.notify('session/update', { sessionId, update })
+}

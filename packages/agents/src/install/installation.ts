@@ -1,0 +1,71 @@
+import { readdir, readFile, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import * as z from 'zod/mini'
+
+/** Says of a folder that it holds an agent: written before the folder gets its name, so it is there or nothing is. */
+export const markerName = 'vitrine-agent.json'
+
+const markerSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  packages: z.array(z.object({ name: z.string(), version: z.string() })),
+  installedAt: z.string(),
+})
+
+export type Marker = z.infer<typeof markerSchema>
+
+/** An agent that is installed. */
+export interface Installation extends Readonly<Marker> {
+  /** Its folder. */
+  readonly path: string
+}
+
+/** Where a version of an agent is, or would be. */
+export function installationFolder(cache: string, name: string, version: string): string {
+  for (const [what, value] of Object.entries({ name, version })) {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(value))
+      throw new VitrineError(
+        'argument_invalid',
+        `${what}: expected letters, digits, ".", "_", "+" and "-", got ${JSON.stringify(value)}.`,
+      )
+  }
+  return join(cache, name, version)
+}
+
+/**
+ * The version of an agent that was asked for last, if any is installed.
+ *
+ * @example
+ * const found = await installed(cache, 'claude')
+ */
+export async function installed(cache: string, name: string): Promise<Installation | undefined> {
+  const folder = join(cache, name)
+  const versions = await readdir(folder).catch(() => [])
+  const found = await Promise.all(versions.map((version) => readDated(join(folder, version))))
+  return found
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => b.askedAt - a.askedAt)
+    .find(({ installation }) => installation.name === name)?.installation
+}
+
+export async function readInstallation(path: string): Promise<Installation | undefined> {
+  return (await readDated(path))?.installation
+}
+
+/** From now on it is the one that was asked for last. A cache that cannot be written stays as it is. */
+export async function askFor({ path }: Installation): Promise<void> {
+  const now = new Date()
+  await utimes(join(path, markerName), now, now).catch(() => undefined)
+}
+
+async function readDated(path: string) {
+  try {
+    const file = join(path, markerName)
+    const { mtimeMs } = await stat(file)
+    const read = markerSchema.safeParse(JSON.parse(await readFile(file, 'utf8')))
+    return read.success ? { askedAt: mtimeMs, installation: { ...read.data, path } } : undefined
+  } catch {
+    return undefined
+  }
+}

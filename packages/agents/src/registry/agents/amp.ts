@@ -1,0 +1,33 @@
+import type { AgentEntry } from '../entry.ts'
+
+export const amp: AgentEntry = {
+  name: 'amp',
+  title: 'Amp',
+  source: {
+    kind: 'command',
+    command: ['amp-acp'],
+    howToGet:
+      'Amp does not speak the Agent Client Protocol itself and its adapter is not on npm: install Amp, then an adapter ' +
+      'such as github.com/tao12345666333/amp-acp, so that `amp-acp` is on PATH.',
+  },
+  env: {},
+  credentials: { variables: ['AMP_API_KEY'], files: ['.local/share/amp/secrets.json'] },
+  endpoints: ['ampcode.com:443'],
+  isolation: { notRoot: false },
+  capabilities: {
+    permissions: true,
+    images: true,
+    load: false,
+    resume: false,
+    fork: false,
+    list: false,
+    close: false,
+    modes: false,
+    models: false,
+    thoughtLevels: false,
+    mcp: true,
+    shared: false,
+  },
+  options: [],
+  quirks: { notes: ['Not tried: what is said of it here is what its documents say.'] },
+}

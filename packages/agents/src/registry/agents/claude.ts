@@ -1,0 +1,79 @@
+import type { AgentEntry } from '../entry.ts'
+import { option } from '../option.ts'
+
+export const claude: AgentEntry = {
+  name: 'claude',
+  title: 'Claude Code',
+  aliases: ['claude-code'],
+  source: {
+    kind: 'npm',
+    packages: [{ name: '@agentclientprotocol/claude-agent-acp', version: '0.99.1' }],
+    run: { with: 'node', path: 'node_modules/.bin/claude-agent-acp', args: [] },
+  },
+  env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+  credentials: {
+    variables: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN'],
+    files: ['.claude/.credentials.json'],
+    alongside: { variables: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_MODEL'], files: ['.claude.json'] },
+  },
+  endpoints: ['api.anthropic.com:443', 'platform.claude.com:443', 'console.anthropic.com:443'],
+  modelEndpoint: {
+    dialect: 'anthropic',
+    path: '',
+    env: {
+      ANTHROPIC_BASE_URL: '{url}',
+      ANTHROPIC_API_KEY: '{key}',
+      ANTHROPIC_MODEL: '{model}',
+      CLAUDE_CONFIG_DIR: '{home}/.claude',
+    },
+    files: {},
+  },
+  isolation: { notRoot: true },
+  capabilities: {
+    permissions: true,
+    images: true,
+    load: true,
+    resume: true,
+    fork: true,
+    list: true,
+    close: true,
+    modes: true,
+    models: true,
+    thoughtLevels: true,
+    mcp: true,
+    shared: true,
+  },
+  options: [
+    option('model', 'model', 'Model', 'default', {
+      default: 'Default (recommended)',
+      opus: 'Opus',
+      fable: 'Fable',
+      sonnet: 'Sonnet',
+      haiku: 'Haiku',
+    }),
+    option('mode', 'mode', 'Mode', 'default', {
+      default: 'Manual',
+      acceptEdits: 'Accept edits',
+      plan: 'Plan',
+      auto: 'Auto',
+      bypassPermissions: 'Bypass permissions',
+    }),
+    option('thought_level', 'effort', 'Effort', 'default', {
+      default: 'Default',
+      low: 'Low',
+      medium: 'Medium',
+      high: 'High',
+      xhigh: 'Xhigh',
+      max: 'Max',
+    }),
+  ],
+  quirks: {
+    notes: [
+      'As root, `session/new` fails ("--dangerously-skip-permissions cannot be used with root"), unless IS_SANDBOX=1 is set.',
+      'Asks its model for a title of the session as well, in a request without tools.',
+      'A model error is an error of the prompt, and a message too.',
+      'Without a version, npm on an old Node takes an old release without a word: keep to the pin.',
+      'On macOS the login is in the keychain, and in no file.',
+    ],
+  },
+}

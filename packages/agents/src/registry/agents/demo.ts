@@ -1,0 +1,38 @@
+import type { AgentEntry } from '../entry.ts'
+import { option } from '../option.ts'
+
+export const demo: AgentEntry = {
+  name: 'demo',
+  title: 'Demo',
+  aliases: ['mock'],
+  source: { kind: 'builtin', script: 'demo/main' },
+  env: {},
+  credentials: { variables: ['DEMO_API_KEY'], files: [] },
+  endpoints: [],
+  isolation: { notRoot: false },
+  capabilities: {
+    permissions: true,
+    images: true,
+    load: true,
+    resume: true,
+    fork: true,
+    list: true,
+    close: true,
+    modes: true,
+    models: true,
+    thoughtLevels: true,
+    mcp: true,
+    shared: true,
+  },
+  options: [
+    option('model', 'model', 'Model', 'storyteller', { storyteller: 'Storyteller', sprinter: 'Sprinter' }),
+    option('mode', 'mode', 'Mode', 'ask', { ask: 'Ask', auto: 'Auto', plan: 'Plan' }),
+    option('thought_level', 'thought_level', 'Thinking', 'low', { off: 'Off', low: 'Low', high: 'High' }),
+  ],
+  quirks: {
+    notes: [
+      'It has no model: a script decides what it says and does.',
+      'It wants DEMO_API_KEY only where VITRINE_DEMO_REQUIRE_KEY=1 says so.',
+    ],
+  },
+}

@@ -1,0 +1,93 @@
+import type { AgentEntry } from '../entry.ts'
+import { option } from '../option.ts'
+
+export const gemini: AgentEntry = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  aliases: ['gemini-cli'],
+  source: {
+    kind: 'npm',
+    packages: [{ name: '@google/gemini-cli', version: '0.61.0' }],
+    run: { with: 'node', path: 'node_modules/.bin/gemini', args: ['--acp'] },
+  },
+  env: {},
+  credentials: {
+    variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    files: ['.gemini/oauth_creds.json', '.gemini/.env'],
+    alongside: {
+      variables: [
+        'GOOGLE_CLOUD_PROJECT',
+        'GOOGLE_CLOUD_LOCATION',
+        'GOOGLE_GENAI_USE_VERTEXAI',
+        'GOOGLE_GEMINI_BASE_URL',
+        'GEMINI_MODEL',
+      ],
+      files: ['.gemini/google_accounts.json', '.gemini/settings.json'],
+    },
+  },
+  endpoints: [
+    'generativelanguage.googleapis.com:443',
+    'cloudcode-pa.googleapis.com:443',
+    'oauth2.googleapis.com:443',
+    'aiplatform.googleapis.com:443',
+  ],
+  modelEndpoint: {
+    dialect: 'gemini',
+    path: '',
+    env: { GEMINI_API_KEY: '{key}', GOOGLE_GEMINI_BASE_URL: '{url}', GEMINI_MODEL: '{model}' },
+    files: {
+      '.gemini/settings.json': JSON.stringify(
+        {
+          security: { auth: { selectedType: 'gemini-api-key' } },
+          general: { disableAutoUpdate: true, enableAutoUpdate: false },
+          privacy: { usageStatisticsEnabled: false },
+          telemetry: { enabled: false },
+        },
+        undefined,
+        2,
+      ),
+    },
+    defaultModel: 'gemini-2.5-flash',
+  },
+  isolation: { notRoot: false, innerSandboxOff: { env: { GEMINI_SANDBOX: 'false' } } },
+  capabilities: {
+    permissions: true,
+    images: true,
+    load: true,
+    resume: false,
+    fork: false,
+    list: false,
+    close: false,
+    modes: true,
+    models: true,
+    thoughtLevels: false,
+    mcp: true,
+    shared: true,
+  },
+  options: [
+    option('model', 'model', 'Model', 'auto', {
+      auto: 'Auto',
+      'gemini-2.5-pro': 'gemini-2.5-pro',
+      'gemini-3.8-flash': 'gemini-3.8-flash',
+      'gemini-3.5-flash-lite': 'gemini-3.5-flash-lite',
+    }),
+    option('mode', 'mode', 'Mode', 'default', {
+      default: 'Default',
+      autoEdit: 'Auto Edit',
+      yolo: 'YOLO',
+      plan: 'Plan',
+    }),
+  ],
+  quirks: {
+    noFiles: true,
+    loadsAfterMs: 61_000,
+    notes: [
+      'Where the client offers files, writing one that is not there yet fails.',
+      'A session cannot be loaded in the minute it began in.',
+      'The first it says of a tool may be the request for permission.',
+      "A model error has the code 400, which is none of JSON-RPC's.",
+      'It starts itself anew: two processes, to be ended as a group.',
+      'Its install scripts want the network (node-gyp) and are not needed.',
+    ],
+  },
+}

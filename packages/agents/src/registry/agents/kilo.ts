@@ -1,0 +1,61 @@
+import type { AgentEntry } from '../entry.ts'
+import { option } from '../option.ts'
+import { openCodeConfig } from './opencode-config.ts'
+import { providerEndpoints, providerVariables } from './providers.ts'
+
+export const kilo: AgentEntry = {
+  name: 'kilo',
+  title: 'Kilo Code',
+  aliases: ['kilocode'],
+  source: {
+    kind: 'npm',
+    packages: [{ name: '@kilocode/cli', version: '7.7.7' }],
+    postinstall: 'node_modules/@kilocode/cli/postinstall.mjs',
+    run: { with: 'node', path: 'node_modules/.bin/kilo', args: ['acp'] },
+  },
+  env: { KILO_DISABLE_AUTOUPDATE: '1', KILO_DISABLE_MODELS_FETCH: '1' },
+  credentials: {
+    variables: ['KILO_API_KEY', ...providerVariables],
+    files: ['.local/share/kilo/auth.json'],
+    alongside: { files: ['.config/kilo/kilo.json'] },
+  },
+  endpoints: ['api.kilo.ai:443', ...providerEndpoints],
+  modelEndpoint: {
+    dialect: 'openai-chat',
+    path: '/v1',
+    env: {},
+    files: { '.config/kilo/kilo.json': openCodeConfig },
+    defaultModel: 'default',
+  },
+  isolation: { notRoot: false },
+  capabilities: {
+    permissions: true,
+    images: true,
+    load: true,
+    resume: true,
+    fork: true,
+    list: true,
+    close: true,
+    modes: true,
+    models: true,
+    thoughtLevels: false,
+    mcp: true,
+    shared: true,
+  },
+  options: [
+    option('mode', 'mode', 'Session Mode', 'code', {
+      code: 'code',
+      ask: 'ask',
+      debug: 'debug',
+      orchestrator: 'orchestrator',
+      plan: 'plan',
+    }),
+  ],
+  quirks: {
+    notes: [
+      'The release 7.8.1 lacks its program for Linux on x64: the installation succeeds with nothing in it. Keep to the pin.',
+      'The heaviest: 640 MB of memory before the first prompt.',
+      'It descends from OpenCode and behaves as that does.',
+    ],
+  },
+}

@@ -1,0 +1,58 @@
+import type { AgentEntry } from '../entry.ts'
+import { option } from '../option.ts'
+import { openCodeConfig } from './opencode-config.ts'
+import { providerEndpoints, providerVariables } from './providers.ts'
+
+export const opencode: AgentEntry = {
+  name: 'opencode',
+  title: 'OpenCode',
+  source: {
+    kind: 'npm',
+    packages: [{ name: 'opencode-ai', version: '1.18.33' }],
+    postinstall: 'node_modules/opencode-ai/postinstall.mjs',
+    run: { with: 'itself', path: 'node_modules/.bin/opencode', args: ['acp'] },
+  },
+  env: {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  },
+  credentials: {
+    variables: ['OPENCODE_API_KEY', ...providerVariables],
+    files: ['.local/share/opencode/auth.json'],
+    alongside: { files: ['.config/opencode/opencode.json'] },
+  },
+  endpoints: ['opencode.ai:443', ...providerEndpoints],
+  modelEndpoint: {
+    dialect: 'openai-chat',
+    path: '/v1',
+    env: {},
+    files: { '.config/opencode/opencode.json': openCodeConfig },
+    defaultModel: 'default',
+  },
+  isolation: { notRoot: false },
+  capabilities: {
+    permissions: true,
+    images: true,
+    load: true,
+    resume: true,
+    fork: true,
+    list: true,
+    close: true,
+    modes: true,
+    models: true,
+    thoughtLevels: false,
+    mcp: true,
+    shared: true,
+  },
+  options: [option('mode', 'mode', 'Session Mode', 'build', { build: 'build', plan: 'plan' })],
+  quirks: {
+    notes: [
+      'Its postinstall script must run: it puts the program in place. It needs no network.',
+      'It asks for permission only where its configuration says `ask`.',
+      'A written file is written through the client as well, with the same content.',
+      'It has no `modes`; mode and model are config options.',
+      'A fork replays the history.',
+    ],
+  },
+}

@@ -1,0 +1,73 @@
+import { homedir } from 'node:os'
+import type { AgentInfo } from '@vitrine/protocol'
+import { credentialsPresent, credentialsWanted } from '../credentials/present.ts'
+import { installed } from '../install/installation.ts'
+import { builtinScript } from './builtin-script.ts'
+import type { AgentEntry } from './entry.ts'
+import { findCommand } from './find-command.ts'
+import { knownAgents } from './known-agents.ts'
+
+export interface ListAgentsOptions {
+  /** Where agents are installed. */
+  readonly cache: string
+  /** Agents of one's own, which come first: as entries, or as they are to be listed. */
+  readonly custom?: readonly (AgentEntry | AgentInfo)[]
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly home?: string
+}
+
+type Found = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' | 'path' | 'howToGet'>
+
+/**
+ * Every agent there is, whether it is here, and which of its credentials are. Nothing is run, and no value is told.
+ *
+ * @example
+ * for (const { name, installed } of await listAgents({ cache })) console.log(name, installed)
+ */
+export async function listAgents(options: ListAgentsOptions): Promise<AgentInfo[]> {
+  const { cache, custom = [], env = process.env, home = homedir() } = options
+  const named = new Set(custom.map(({ name }) => name))
+  const all = [...custom, ...knownAgents.filter(({ name }) => !named.has(name))]
+  return Promise.all(all.map((agent) => ('source' in agent ? infoOf(agent, { cache, env, home }) : agent)))
+}
+
+async function infoOf(
+  entry: AgentEntry,
+  { cache, env, home }: Required<Omit<ListAgentsOptions, 'custom'>>,
+): Promise<AgentInfo> {
+  const { name, title, capabilities, options } = entry
+  return {
+    name,
+    title,
+    ...(await find(entry, cache, env)),
+    credentials: { present: credentialsPresent(entry, { env, home }), wanted: credentialsWanted(entry) },
+    capabilities,
+    options,
+  }
+}
+
+async function find(
+  { name, source }: AgentEntry,
+  cache: string,
+  env: Required<ListAgentsOptions>['env'],
+): Promise<Found> {
+  switch (source.kind) {
+    case 'builtin':
+      return { from: 'builtin', installed: true, path: builtinScript(source) }
+    case 'command': {
+      const path = findCommand(source.command[0] ?? '', env.PATH)
+      const { howToGet } = source
+      return { from: 'command', installed: path !== undefined, ...(path && { path }), howToGet }
+    }
+    case 'npm': {
+      const found = await installed(cache, name)
+      const pinned = source.packages[0]?.version
+      return {
+        from: 'npm',
+        installed: found !== undefined,
+        ...(found && { version: found.version, path: found.path }),
+        ...(pinned !== undefined && { pinned }),
+      }
+    }
+  }
+}

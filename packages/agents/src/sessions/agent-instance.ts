@@ -1,0 +1,302 @@
+import { type ClientConnection, client, methods, RequestError } from '@agentclientprotocol/sdk/unstable'
+import type { Journal } from '@vitrine/journal'
+import { isVitrineError, type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol'
+import { Bridge, type Direction, type Meaning } from '../bridge/bridge.ts'
+import { type Envelope, idKey } from '../bridge/envelope.ts'
+import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
+import type { AgentQuirks } from '../registry/entry.ts'
+import type { AgentSession } from './agent-session.ts'
+import { answering, readTextFile, writeTextFile } from './client-files.ts'
+import { objectIn, textIn } from './fields.ts'
+import { answerMs, endGraceMs, startMs, withinTime } from './limits.ts'
+import { OpenRequests } from './requests.ts'
+
+export interface InstanceOptions {
+  readonly agent: string
+  readonly transport: AgentTransport
+  readonly journal: Journal
+  readonly credentials: readonly string[]
+  readonly quirks: AgentQuirks
+  /** What to say when the agent wants a login. */
+  readonly howToLogIn: string
+}
+
+/** One agent that runs, and the sessions that it has. */
+export class AgentInstance {
+  readonly agent: string
+  readonly quirks: AgentQuirks
+  readonly sessions = new Map<string, AgentSession>()
+  readonly #journal: Journal
+  readonly #howToLogIn: string
+  readonly #requests = new OpenRequests<AgentSession>()
+  /** The session that is being opened or restored: what is said meanwhile is its own. */
+  #opening: { readonly session: AgentSession; readonly replay: boolean } | undefined
+  #openings: Promise<unknown> = Promise.resolve()
+  #bridge: Bridge | undefined
+  #connection: ClientConnection | undefined
+  #initialized: JsonObject = {}
+  #ending: Promise<AgentExit> | undefined
+
+  static async start(options: InstanceOptions, signal?: AbortSignal): Promise<AgentInstance> {
+    const instance = new AgentInstance(options)
+    await instance.#begin(options, signal)
+    return instance
+  }
+
+  private constructor({ agent, journal, quirks, howToLogIn }: InstanceOptions) {
+    this.agent = agent
+    this.quirks = quirks
+    this.#journal = journal
+    this.#howToLogIn = howToLogIn
+  }
+
+  get bridge(): Bridge {
+    if (this.#bridge === undefined) throw new VitrineError('internal', 'The agent has no bridge yet.')
+    return this.#bridge
+  }
+
+  get id(): string {
+    return this.bridge.instance
+  }
+
+  /** False once it has ended or is being ended. */
+  get alive(): boolean {
+    return this.#bridge !== undefined && this.#bridge.exit === undefined && this.#ending === undefined
+  }
+
+  get endedByHost(): boolean {
+    return this.#ending !== undefined
+  }
+
+  /** What it said of itself. */
+  get capabilities(): JsonObject {
+    return objectIn(this.#initialized, 'agentCapabilities') ?? {}
+  }
+
+  can(what: 'list' | 'resume' | 'fork' | 'close'): boolean {
+    const sessions = objectIn(this.capabilities, 'sessionCapabilities')
+    return objectIn(sessions, what) !== undefined || sessions?.[what] === true
+  }
+
+  get canLoad(): boolean {
+    return this.capabilities.loadSession === true
+  }
+
+  async #begin({ transport, credentials }: InstanceOptions, signal?: AbortSignal): Promise<void> {
+    const bridge = await Bridge.open({
+      agent: this.agent,
+      transport,
+      journal: this.#journal,
+      credentials,
+      meaning: (envelope, direction) => this.#meaning(envelope, direction),
+    })
+    this.#bridge = bridge
+    const party = bridge.attach({ name: 'sessions', answers, hears: () => false, outrun: () => undefined })
+    this.#connection = this.#app().connect(party.stream)
+    this.#connection.closed.catch(() => undefined)
+    void bridge.closed.then((exit) => this.#gone(exit)).catch(() => undefined)
+    const cancel = () => void bridge.end(0).catch(() => undefined)
+    signal?.addEventListener('abort', cancel, { once: true })
+    try {
+      this.#initialized = await this.request('initialize', this.#introduction(), { ms: startMs })
+    } catch (error) {
+      await bridge.end(0).catch(() => undefined)
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+    }
+    if (this.#initialized.protocolVersion !== 1) {
+      await bridge.end(endGraceMs)
+      const version = String(this.#initialized.protocolVersion)
+      throw new VitrineError(
+        'agent_confused',
+        `The agent ${this.agent} speaks version ${version} of the protocol; expected 1.`,
+      )
+    }
+  }
+
+  #introduction(): JsonObject {
+    const files = this.quirks.noFiles !== true
+    return {
+      protocolVersion: 1,
+      clientInfo: { name: 'vitrine', title: 'Vitrine', version: '0.1.0' },
+      clientCapabilities: {
+        fs: { readTextFile: files, writeTextFile: files },
+        terminal: true,
+        elicitation: { form: {}, url: {} },
+      },
+    }
+  }
+
+  /** Asks the agent. Gives its answer as it came, whatever else is in it. */
+  async request(
+    method: string,
+    params: JsonObject,
+    { ms = answerMs }: { readonly ms?: number } = {},
+  ): Promise<JsonObject> {
+    try {
+      const answer = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
+      return (
+        (await (Number.isFinite(ms) ? withinTime(answer, ms, `${method} of ${this.agent}`) : answer)) ?? {}
+      )
+    } catch (error) {
+      throw this.explain(method, error)
+    }
+  }
+
+  async notify(method: string, params: JsonObject): Promise<void> {
+    await this.#connected().agent.notify(method, params)
+  }
+
+  /** What went wrong, in our words: it ended, it refused, or it said something odd. */
+  explain(method: string, error: unknown): VitrineError {
+    if (isVitrineError(error)) return error
+    if (this.#bridge?.exit !== undefined) return this.bridge.gone()
+    if (!(error instanceof RequestError)) {
+      const { message } = toVitrineError(error)
+      return new VitrineError(
+        'agent_confused',
+        `The agent ${this.agent} answered ${method} oddly: ${message}`,
+        {
+          cause: error,
+        },
+      )
+    }
+    const { code, data } = error
+    const inner = textIn(data, 'message') ?? textIn(data, 'details')
+    const message =
+      inner === undefined || error.message.includes(inner) ? error.message : `${error.message}: ${inner}`
+    const details = { agent: this.agent, method, code, ...(isJson(data) && { data }) }
+    if (code === authRequired)
+      return new VitrineError(
+        'credentials_missing',
+        `The agent ${this.agent} wants a login (${message}). ${this.#howToLogIn}`,
+        { details, cause: error },
+      )
+    return new VitrineError(
+      'agent_failed',
+      `The agent ${this.agent} answered ${method} with an error: ${message}`,
+      {
+        details,
+        cause: error,
+      },
+    )
+  }
+
+  /** Opens or restores one session at a time: what the agent says meanwhile belongs to it. */
+  opening<T>(session: AgentSession, replay: boolean, work: () => Promise<T>): Promise<T> {
+    const turn = this.#openings.then(async () => {
+      this.#opening = { session, replay }
+      try {
+        return await work()
+      } finally {
+        this.#opening = undefined
+      }
+    })
+    this.#openings = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** Ends the program and everything it started. */
+  end(graceMs = endGraceMs): Promise<AgentExit> {
+    this.#ending ??= this.bridge.end(graceMs)
+    return this.#ending
+  }
+
+  async #gone(exit: AgentExit): Promise<void> {
+    const sessions = new Set(this.sessions.values())
+    this.sessions.clear()
+    await Promise.allSettled([...sessions].map((session) => session.agentGone(this, exit)))
+  }
+
+  #connected(): ClientConnection {
+    if (this.#connection === undefined || this.#bridge?.exit !== undefined) throw this.bridge.gone()
+    return this.#connection
+  }
+
+  #meaning(envelope: Envelope, direction: Direction): Meaning {
+    if (envelope.kind === 'response') {
+      const request = this.#requests.answered(envelope, direction)
+      const owner = request?.owner
+      if (request === undefined || owner === undefined) return {}
+      return owner.answered(request, envelope, direction)
+    }
+    const params = 'params' in envelope.message ? envelope.message.params : undefined
+    const owner = this.#ownerOf(textIn(params, 'sessionId'))
+    if (envelope.kind === 'request')
+      this.#requests.add(direction, envelope.id, { method: envelope.method, owner, params })
+    if (owner === undefined) return {}
+    const replay = this.#opening?.session === owner && this.#opening.replay && direction === 'out'
+    return owner.meaning(envelope, direction, params, replay)
+  }
+
+  /** A child session that nobody opened belongs to whoever has a turn; nothing of it is lost. */
+  #ownerOf(agentSession: string | undefined): AgentSession | undefined {
+    const known = agentSession === undefined ? undefined : this.sessions.get(agentSession)
+    if (known !== undefined) return known
+    if (this.#opening !== undefined) return this.#opening.session
+    if (agentSession === undefined) return undefined
+    const all = [...new Set(this.sessions.values())]
+    return all.find(({ info }) => info.busy) ?? all.at(-1)
+  }
+
+  #app() {
+    const session = (params: { readonly sessionId?: string | null }) => {
+      const owner = this.#ownerOf(params.sessionId ?? undefined)
+      if (owner === undefined) throw new RequestError(-32_602, 'There is no such session.')
+      return owner
+    }
+    const acting = (params: { readonly sessionId: string }) => session(params).acting()
+    const { client: asks } = methods
+    return client({ name: 'vitrine' })
+      .onRequest(asks.session.requestPermission, async ({ params, requestId }) =>
+        wire(await session(params).permissionAnswer(idKey(requestId))),
+      )
+      .onRequest(asks.elicitation.create, async ({ params, requestId }) =>
+        wire(
+          await session({ sessionId: textIn(params, 'sessionId') ?? null }).questionAnswer(idKey(requestId)),
+        ),
+      )
+      .onRequest(asks.fs.readTextFile, ({ params }) => readTextFile(acting(params), params))
+      .onRequest(asks.fs.writeTextFile, ({ params }) => writeTextFile(acting(params), params))
+      .onRequest(asks.terminal.create, ({ params }) =>
+        answering(async () => ({
+          terminalId: await session(params).terminals.create(acting(params), this.agent, params),
+        })),
+      )
+      .onRequest(asks.terminal.output, ({ params }) =>
+        answering(async () => session(params).terminals.output(params.terminalId)),
+      )
+      .onRequest(asks.terminal.waitForExit, ({ params }) =>
+        answering(() => session(params).terminals.waitForExit(params.terminalId)),
+      )
+      .onRequest(asks.terminal.kill, ({ params }) =>
+        answering(() => session(params).terminals.kill(params.terminalId)),
+      )
+      .onRequest(asks.terminal.release, ({ params }) =>
+        answering(() => session(params).terminals.release(params.terminalId)),
+      )
+  }
+}
+
+const authRequired = -32_000
+
+const answered = new Set<string>([
+  methods.client.session.requestPermission,
+  methods.client.elicitation.create,
+  ...Object.values(methods.client.fs),
+  ...Object.values(methods.client.terminal),
+])
+
+function answers(method: string): boolean {
+  return answered.has(method)
+}
+
+/** An answer of ours was made to the protocol's form where it was decided. */
+function wire<T>(answer: JsonObject): T {
+  return answer as T
+}
+
+function isJson(data: unknown): data is JsonObject {
+  return objectIn(data) !== undefined
+}

@@ -1,0 +1,24 @@
+import type { JsonObject, JsonValue } from '@vitrine/protocol'
+
+/** What an agent sent is looked at, never trusted. */
+export function objectIn(value: unknown, key?: string): JsonObject | undefined {
+  const found = key === undefined ? value : fieldOf(value, key)
+  // What came over the wire is JSON.
+  return typeof found === 'object' && found !== null && !Array.isArray(found)
+    ? (found as JsonObject)
+    : undefined
+}
+
+export function textIn(value: unknown, key: string): string | undefined {
+  const found = fieldOf(value, key)
+  return typeof found === 'string' ? found : undefined
+}
+
+export function listIn(value: unknown, key: string): readonly JsonValue[] {
+  const found = fieldOf(value, key)
+  return Array.isArray(found) ? found : []
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+}

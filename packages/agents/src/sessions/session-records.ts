@@ -1,0 +1,61 @@
+import type { JournalEvent, JournalReader, JsonObject } from '@vitrine/protocol'
+import { textIn } from './fields.ts'
+
+/** A session as the journal remembers it. */
+export interface SessionRecord {
+  readonly id: string
+  readonly agent: string
+  readonly cwd: string
+  readonly createdAt: string
+  readonly state: 'open' | 'closed'
+  readonly turns: number
+  readonly agentSession: string | undefined
+  readonly title: string | undefined
+  /** What it was opened with, as far as it was written down. */
+  readonly options: JsonObject
+}
+
+/** Every session of a journal, or one of them, in the order they were opened. */
+export async function readRecords(journal: JournalReader, session?: string): Promise<SessionRecord[]> {
+  const records = new Map<string, SessionRecord>()
+  const types = ['session.*', 'turn.started']
+  for (let after: string | undefined; ; ) {
+    const page = await journal.read({
+      types,
+      limit: 1_000,
+      ...(after !== undefined && { after }),
+      ...(session !== undefined && { session }),
+    })
+    for (const item of page.events) if ('seq' in item) add(records, item)
+    if (page.end || page.events.length === 0) return [...records.values()]
+    after = page.cursor
+  }
+}
+
+function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
+  const { session, type, data } = event
+  if (session === undefined) return
+  const known = records.get(session)
+  if (type === 'session.created') {
+    const { agent, cwd, agentSession, ...options } = data
+    records.set(session, {
+      id: session,
+      agent: String(agent),
+      cwd: String(cwd ?? ''),
+      createdAt: event.time,
+      state: 'open',
+      turns: 0,
+      agentSession: typeof agentSession === 'string' ? agentSession : undefined,
+      title: undefined,
+      options,
+    })
+  } else if (known === undefined) return
+  else if (type === 'turn.started') records.set(session, { ...known, turns: known.turns + 1 })
+  else if (type === 'session.closed') records.set(session, { ...known, state: 'closed' })
+  else {
+    const agentSession = textIn(data, 'agentSession') ?? known.agentSession
+    const title = 'title' in data ? textIn(data, 'title') : known.title
+    const state = 'restored' in data ? 'open' : known.state
+    records.set(session, { ...known, agentSession, title, state })
+  }
+}

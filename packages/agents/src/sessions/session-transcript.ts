@@ -1,0 +1,43 @@
+import type { JournalReader, JsonObject } from '@vitrine/protocol'
+import { type Transcript, transcriptView, type View } from '@vitrine/views'
+
+/** The transcript of one session, read on from where it was read to before. */
+export class SessionTranscript {
+  readonly #journal: JournalReader
+  readonly #session: string
+  readonly #view: View<Transcript>
+  #state: Transcript
+  #cursor: string | undefined
+  #reading: Promise<unknown> = Promise.resolve()
+
+  constructor(journal: JournalReader, session: string) {
+    this.#journal = journal
+    this.#session = session
+    this.#view = transcriptView({ session })
+    this.#state = this.#view.empty
+  }
+
+  read(): Promise<Transcript> {
+    const reading = this.#reading.then(() => this.#readOn())
+    this.#reading = reading.catch(() => undefined)
+    return reading
+  }
+
+  async #readOn(): Promise<Transcript> {
+    for (;;) {
+      const after = this.#cursor
+      const page = await this.#journal.read({
+        session: this.#session,
+        ...(after !== undefined && { after }),
+      })
+      this.#state = this.#view.add(this.#state, page.events)
+      this.#cursor = page.cursor
+      if (page.end) return this.#state
+    }
+  }
+}
+
+/** A view's state is plain JSON. */
+export function asJson(transcript: Transcript): JsonObject {
+  return transcript as unknown as JsonObject
+}

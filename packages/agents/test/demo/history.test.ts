@@ -1,0 +1,54 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable'
+import { expect, it } from 'vitest'
+import { remember, retold } from '../../src/demo/history.ts'
+
+const text = (text: string) => ({ type: 'text' as const, text })
+
+it('keeps chunks as messages, a tool call as its last state and a plan as its last form', () => {
+  const history: SessionUpdate[] = []
+  const updates: SessionUpdate[] = [
+    { sessionUpdate: 'user_message_chunk', content: text('go') },
+    { sessionUpdate: 'plan', entries: [] },
+    { sessionUpdate: 'agent_message_chunk', content: text('a'), messageId: '1' },
+    { sessionUpdate: 'agent_message_chunk', content: text('b'), messageId: '1' },
+    { sessionUpdate: 'agent_message_chunk', content: text('c'), messageId: '2' },
+    { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T', kind: 'edit', status: 'pending' },
+    { sessionUpdate: 'usage_update', used: 1, size: 2 },
+    { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed', title: null },
+    { sessionUpdate: 'plan', entries: [{ content: 'x', priority: 'low', status: 'completed' }] },
+  ]
+  for (const update of updates) remember(history, update)
+  expect(history).toEqual([
+    updates[0],
+    updates[8],
+    { sessionUpdate: 'agent_message_chunk', content: text('ab'), messageId: '1' },
+    updates[4],
+    { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T', kind: 'edit', status: 'completed' },
+  ])
+})
+
+it('keeps no long text, no large block and no more than 500 updates', () => {
+  const history: SessionUpdate[] = []
+  remember(history, { sessionUpdate: 'user_message_chunk', content: text('x'.repeat(1_000_000)) })
+  const data = 'A'.repeat(100_000)
+  remember(history, {
+    sessionUpdate: 'user_message_chunk',
+    content: { type: 'image', mimeType: 'image/png', data },
+  })
+  expect(JSON.stringify(history).length).toBeLessThan(70_000)
+  for (let n = 0; n < 1000; n++) {
+    remember(history, { sessionUpdate: 'agent_message_chunk', content: text('x'), messageId: String(n) })
+  }
+  expect(history).toHaveLength(500)
+})
+
+it('tells a terminal again as the text it showed', () => {
+  const update: SessionUpdate = {
+    sessionUpdate: 'tool_call',
+    toolCallId: 't',
+    title: 'T',
+    content: [{ type: 'terminal', terminalId: 'gone' }],
+    rawOutput: { output: 'shown' },
+  }
+  expect(retold(update)).toMatchObject({ content: [{ type: 'content', content: text('shown') }] })
+})

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { findNpm } from '../../src/install/npm-client.ts'
+
+export interface FakePackage {
+  readonly name: string
+  readonly version: string
+  readonly files: Readonly<Record<string, string>>
+  readonly bin?: string
+  readonly scripts?: Readonly<Record<string, string>>
+}
+
+interface Packed {
+  readonly manifest: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string }
+  readonly tarball: Buffer
+}
+
+/** A registry on the loopback with real packages in it, made by `npm pack`. */
+export async function fakeRegistry(
+  folder: string,
+  packagesAt: (url: string) => readonly FakePackage[] = () => [],
+) {
+  let packed: readonly Packed[] = []
+  const requests: string[] = []
+  /** While it is set, files are not answered. */
+  let held: Promise<void> | undefined
+  const server = createServer(async ({ url = '/' }, response) => {
+    const path = decodeURIComponent(url)
+    requests.push(path)
+    const file = packed.find(({ manifest }) => path === filePath(manifest))
+    if (file !== undefined) {
+      await held
+      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file.tarball)
+      return
+    }
+    const versions = packed.filter(({ manifest }) => path === `/${manifest.name}`)
+    const [first] = versions
+    if (first === undefined) response.writeHead(404).end('{"error":"not found"}')
+    else
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(packument(first.manifest.name, versions, address())))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = () => {
+    const at = server.address()
+    return `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`
+  }
+  const url = address()
+  packed = packagesAt(url).map((one, index) => pack(join(folder, String(index)), one))
+  return {
+    url,
+    requests,
+    /** From now on nobody gets a file, until what comes back is called. */
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return () => {
+        held = undefined
+        resolve()
+      }
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+export type FakeRegistry = Awaited<ReturnType<typeof fakeRegistry>>
+
+function pack(folder: string, { name, version, files, bin, scripts }: FakePackage): Packed {
+  mkdirSync(folder, { recursive: true })
+  const manifest = {
+    name,
+    version,
+    ...(bin !== undefined && { bin: { [name]: bin } }),
+    ...(scripts && { scripts }),
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  // For their owner alone: whoever unpacks them carelessly makes something that nobody else can read.
+  for (const [path, content] of Object.entries(files))
+    writeFileSync(join(folder, path), content, { mode: 0o600 })
+  const { script } = findNpm(process.env, process.execPath)
+  const args = [script, 'pack', '--json', '--ignore-scripts', '--loglevel=error']
+  execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  return { manifest, tarball: readFileSync(join(folder, `${name}-${version}.tgz`)) }
+}
+
+function filePath({ name, version }: Packed['manifest']): string {
+  return `/${name}/-/${name}-${version}.tgz`
+}
+
+function packument(name: string, versions: readonly Packed[], url: string) {
+  return {
+    name,
+    'dist-tags': { latest: versions.at(-1)?.manifest.version },
+    versions: Object.fromEntries(
+      versions.map(({ manifest, tarball }) => [
+        manifest.version,
+        {
+          ...manifest,
+          dist: {
+            tarball: `${url}${filePath(manifest)}`,
+            integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}`,
+          },
+        },
+      ]),
+    ),
+  }
+}

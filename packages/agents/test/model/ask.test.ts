@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { lastTurn } from './ask.ts'
+
+test('only results that came after the last message of the user count', () => {
+  expect(
+    lastTurn([
+      { by: 'user', text: 'run:ls' },
+      { by: 'model', text: '' },
+      { by: 'tool', text: 'old' },
+      { by: 'user', text: 'run:pwd' },
+      { by: 'tool', text: 'new' },
+    ]),
+  ).toEqual({ prompt: 'run:pwd', results: ['new'] })
+})
+
+test('a reminder that an agent adds after a result is no message of the user', () => {
+  expect(
+    lastTurn([
+      { by: 'user', text: 'run:ls' },
+      { by: 'tool', text: 'a.txt' },
+      { by: 'user', text: '<system-reminder>\nsay:nothing\n</system-reminder>' },
+    ]),
+  ).toEqual({ prompt: 'run:ls', results: ['a.txt'] })
+})

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { join } from 'node:path'
+import { createSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
+import { expect, it, onTestFinished } from 'vitest'
+import type { ServedTools } from '../../src/tools/serve-tools.ts'
+import { echo, send, served } from './scene.ts'
+
+async function openSandbox(): Promise<LocalSandbox> {
+  // Not below /tmp: a sandbox has a /tmp of its own.
+  const data = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
+  const sandbox = await createSandbox({ provider: local({ data }) })
+  onTestFinished(async () => {
+    await sandbox.close()
+    rmSync(data, { recursive: true, force: true })
+  })
+  return sandbox
+}
+
+/** What a program inside hears when it calls with this token. */
+async function heardInside(sandbox: LocalSandbox, to: ServedTools, token: string): Promise<string> {
+  const { host, port } = new URL(to.url)
+  const params = { name: 'echo', arguments: { text: 'from inside' } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const request =
+    `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const script = `exec 3<>/dev/tcp/127.0.0.1/${port}; printf %s "$0" >&3; cat <&3`
+  return (await sandbox.exec(['bash', '-c', script, request])).stdout
+}
+
+it('is reached from inside a sandbox, and on its loopback only', async () => {
+  const sandbox = await openSandbox()
+  const to = await served([echo], { listen: (port) => sandbox.listen(port) })
+  expect(await heardInside(sandbox, to, to.token)).toContain('"text":"from inside"')
+  expect(await heardInside(sandbox, to, 'wrong')).toMatch(/^HTTP\/1\.1 401 /)
+  if (sandbox.capabilities.isolation === 'namespaces')
+    await expect(send(to)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  await to.close()
+  expect(await heardInside(sandbox, to, to.token)).toBe('')
+})
+
+it('finds another port when one is taken inside', async () => {
+  const sandbox = await openSandbox()
+  const taken: Server[] = []
+  onTestFinished(() => taken.forEach((server) => void server.close()))
+  const to = await served([echo], {
+    listen: async (port) => {
+      if (taken.length === 0) taken.push(await sandbox.listen(port))
+      return sandbox.listen(port)
+    },
+  })
+  expect(await heardInside(sandbox, to, to.token)).toContain('"text":"from inside"')
+})

@@ -1,0 +1,103 @@
+import type { FunctionAgent, PromptContext, Said, Saying } from '@vitrine/agents'
+import type { JsonObject, SandboxClient } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { local } from '@vitrine/sandbox'
+import { createSandbox } from './create-sandbox.ts'
+import type { HostSandbox } from './host-sandbox.ts'
+
+/** The name that its sessions open their agent with. */
+export const inProcessAgent = 'in-process'
+
+export interface InProcessOptions {
+  /** What becomes of a prompt: texts, updates of the protocol, or events of any vocabulary. */
+  onPrompt(prompt: string, context: PromptContext): Saying | Promise<Saying>
+  /** Begins the name of a temporary directory for each sandbox, whose changes are followed. Without it nothing is. */
+  readonly workdir?: string
+  /** Of the only sandbox, or by number; default `in-process-1`, `in-process-2`, … */
+  readonly id?: string | ((sequence: number) => string)
+}
+
+/**
+ * Sandboxes in this very process whose agent is a function: for tests, and to work offline. Everything else is real.
+ *
+ * @example
+ * const client = inProcessSandboxClient({ onPrompt: (prompt) => [`You said: ${prompt}`] })
+ * const session = await (await client.create()).openSession({ agent: 'in-process' })
+ */
+export function inProcessSandboxClient(options: InProcessOptions): SandboxClient & {
+  create(): Promise<HostSandbox>
+  attach(id: string): Promise<HostSandbox>
+} {
+  const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}` } = options
+  const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
+  const live = new Map<string, HostSandbox>()
+  let sequence = 0
+  return {
+    async create() {
+      sequence += 1
+      const name = typeof id === 'function' ? id(sequence) : id
+      if (live.has(name)) throw new VitrineError('sandbox_exists', `There is a sandbox ${name} already.`)
+      const sandbox = await createSandbox({
+        id: name,
+        agents: [agent],
+        install: 'never',
+        provider: local({ isolation: 'none', ...(workdir === undefined && { watch: false }) }),
+        ...(workdir !== undefined && { prefix: workdir }),
+      })
+      live.set(name, sandbox)
+      sandbox.endWith(async () => void live.delete(name))
+      return sandbox
+    },
+    async attach(name) {
+      const sandbox = live.get(name)
+      if (sandbox === undefined)
+        throw new VitrineError('sandbox_destroyed', `There is no sandbox ${name} in this process any more.`)
+      return sandbox
+    },
+  }
+}
+
+/** Something that does one task, made anew for each. */
+export interface InlineExecutor {
+  /** Its result, or what it says on the way; then `resultArtifact` has the result. */
+  execute(task: string, signal: AbortSignal): Promise<unknown> | AsyncIterable<Said>
+  resultArtifact?(): { readonly out?: unknown; readonly spent?: JsonObject }
+  teardown?(grace: 'brutalKill'): unknown
+}
+
+/**
+ * The same for something that does one task at a time. What it says is seen as it comes; then `result` and `done`.
+ *
+ * @example
+ * inlineSandboxClient(() => ({ execute: async (task) => `done: ${task}` }))
+ */
+export function inlineSandboxClient(
+  factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
+  options: Pick<InProcessOptions, 'id' | 'workdir'> = {},
+): ReturnType<typeof inProcessSandboxClient> {
+  return inProcessSandboxClient({
+    ...options,
+    onPrompt: (prompt, context) => runInline(factory, prompt, context),
+  })
+}
+
+async function* runInline(
+  factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
+  prompt: string,
+  context: PromptContext,
+): AsyncGenerator<Said> {
+  const executor = await factory(context)
+  try {
+    const running = executor.execute(prompt, context.signal)
+    const said = Symbol.asyncIterator in running ? undefined : await running
+    if (Symbol.asyncIterator in running) yield* running
+    const { out = said, spent } = executor.resultArtifact?.() ?? {}
+    const finalText = typeof out === 'string' ? out : out === undefined ? '' : JSON.stringify(out)
+    if (finalText !== '') yield finalText
+    if (spent !== undefined) yield { type: 'llm_call', data: spent }
+    yield { type: 'result', data: { finalText, ...(spent !== undefined && { tokenUsage: spent }) } }
+    yield { type: 'done', data: {} }
+  } finally {
+    await executor.teardown?.('brutalKill')
+  }
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { memoryStore, openStore, type Store, sqliteStore } from '@vitrine/journal'
+import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
+import { Host } from './host.ts'
+import { Records } from './records.ts'
+import { type AgentSettings, agentsOf, openPlaces } from './settings.ts'
+
+export interface OpenHostOptions extends AgentSettings {
+  /** Where everything is kept; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
+  readonly data?: string
+  /** Where sandboxes come from, with what they have unless they say otherwise; default `[local()]`. */
+  readonly providers?: readonly LocalProvider[]
+  /** Takes the data directory over from another host, which ends everything it runs. */
+  readonly takeover?: boolean
+}
+
+/**
+ * Opens a data directory: ends what a dead predecessor left running, closes what it left open, and offers its sandboxes.
+ *
+ * @example
+ * await using host = await openHost({ data: './data' })
+ * const sandbox = await host.create()
+ */
+export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
+  const places = openPlaces(options.data)
+  const records = new Records(places.records)
+  const agents = agentsOf(options, places)
+  const store = await openStore(sqliteStore({ path: join(places.store, 'journal.db') }), {
+    sweep: endSurvivors,
+    ...(options.takeover && { takeover: true }),
+  })
+  return begin(store, { data: places.data, records, agents, defaults: defaultsOf(options.providers) })
+}
+
+async function begin(
+  store: Store,
+  parts: Omit<ConstructorParameters<typeof Host>[0], 'store' | 'journal' | 'release'>,
+): Promise<Host> {
+  try {
+    const journal = await store.journal('host', { source: 'host' })
+    const kept = parts.records.list().filter(({ state }) => state === 'kept').length
+    await journal.append([
+      { type: 'host.started', data: { version: '0.1.0', pid: process.pid, data: parts.data, kept } },
+    ])
+    return new Host({ ...parts, store, journal, release: () => store.close() })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
+  return providers.find(({ name }) => name === 'local')?.options ?? {}
+}
+
+/** The same in memory, on a data directory that goes with it. */
+export async function openMemoryHost(
+  data: string,
+  options: Omit<OpenHostOptions, 'data' | 'takeover'>,
+): Promise<Host> {
+  const places = openPlaces(data)
+  const records = new Records(places.records)
+  const agents = agentsOf(options, places)
+  const store = await openStore(memoryStore())
+  return begin(store, { data: places.data, records, agents, defaults: defaultsOf(options.providers) })
+}

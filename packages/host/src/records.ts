@@ -1,0 +1,67 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomHex, VitrineError } from '@vitrine/protocol'
+import type { LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
+
+/** What a host remembers of a sandbox: all that is needed to start it again. */
+export interface SandboxRecord {
+  readonly id: string
+  readonly provider: 'local'
+  readonly state: 'kept' | 'destroyed'
+  readonly createdAt: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly local: LocalOptions
+  readonly workspace?: WorkspaceManifest
+  /** Which directory the workspace is: another one at the same path is another workspace. */
+  readonly directory?: { readonly path: string; readonly device: number; readonly inode: number }
+}
+
+/** One file for each sandbox, replaced as a whole; nobody else may read them. */
+export class Records {
+  readonly #folder: string
+  readonly #records = new Map<string, SandboxRecord>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(folder)) {
+      if (!name.endsWith('.json')) continue
+      const record = readRecord(join(folder, name))
+      this.#records.set(record.id, record)
+    }
+  }
+
+  list(): SandboxRecord[] {
+    return [...this.#records.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+  }
+
+  get(id: string): SandboxRecord | undefined {
+    return this.#records.get(id)
+  }
+
+  put(record: SandboxRecord): void {
+    const path = join(this.#folder, `${record.id}.json`)
+    const draft = `${path}.${randomHex(4)}`
+    writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600, flush: true })
+    renameSync(draft, path)
+    this.#records.set(record.id, record)
+  }
+}
+
+function readRecord(path: string): SandboxRecord {
+  try {
+    const record: SandboxRecord = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof record.id === 'string' && typeof record.state === 'string') return record
+  } catch (error) {
+    throw damaged(path, error)
+  }
+  throw damaged(path, undefined)
+}
+
+function damaged(path: string, cause: unknown): VitrineError {
+  return new VitrineError(
+    'store_corrupt',
+    `The record ${path} of a sandbox cannot be read: mend it, or move it away.`,
+    { cause },
+  )
+}

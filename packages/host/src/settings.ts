@@ -1,0 +1,64 @@
+import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { AgentsOf, CustomAgent } from '@vitrine/agents'
+import type { InstallProgress } from '@vitrine/protocol'
+import { readAgentsFile } from './agents-file.ts'
+
+export interface AgentSettings {
+  /** Agents of one's own, beside the known ones. */
+  readonly agents?: readonly CustomAgent[]
+  /** `lazy` (default): an agent that is missing is installed when it is first wanted. */
+  readonly install?: 'lazy' | 'never'
+  onInstall?(progress: InstallProgress): void
+  /** Where agents are installed; default in the data directory. */
+  readonly agentCache?: string
+}
+
+/** The places of a data directory. */
+export interface Places {
+  readonly data: string
+  readonly store: string
+  readonly records: string
+  readonly cache: string
+}
+
+/** Of a root host agents run as another user, who must get to the sandboxes but not see the rest. */
+export function openPlaces(given: string | undefined): Places {
+  const path = resolve(given ?? defaultData())
+  mkdirSync(path, { recursive: true, mode: 0o711 })
+  const data = realpathSync(path)
+  const store = join(data, 'store')
+  mkdirSync(store, { recursive: true, mode: 0o700 })
+  if (isRoot() && (statSync(data).mode & 0o011) === 0) chmodSync(data, 0o711)
+  return { data, store, records: join(data, 'records'), cache: join(data, 'agents') }
+}
+
+function defaultData(): string {
+  if (isRoot()) return '/var/lib/vitrine'
+  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0
+}
+
+export function agentsOf(settings: AgentSettings, places: Pick<Places, 'cache' | 'data'>): AgentsOf {
+  const { agents = [], install = 'lazy', onInstall, agentCache } = settings
+  const named = new Set(agents.map(({ name }) => name))
+  const filed = readAgentsFile(join(places.data, 'agents.json')).filter(({ name }) => !named.has(name))
+  return {
+    custom: [...agents, ...filed],
+    cache: agentCache ?? places.cache,
+    env: process.env,
+    home: homedir(),
+    node: realpathSync(process.execPath),
+    install,
+    ...(onInstall && { onInstall: (progress) => onInstall(progress) }),
+  }
+}
+
+/** For whoever has no data directory that stays: what was installed once is there the next time. */
+export function sharedCache(): string {
+  return join(defaultData(), 'agents')
+}

@@ -1,0 +1,123 @@
+import type { CopyOnce } from '../copy-once.ts'
+import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
+import type { Step } from './step.ts'
+import type { Transcript, TranscriptEntry, TranscriptRef } from './transcript.ts'
+
+/**
+ * What was said and done, in order of first appearance.
+ *
+ * @example
+ * listTranscript(transcript).filter(({ kind }) => kind === 'message')
+ */
+export function listTranscript(transcript: Transcript): TranscriptEntry[] {
+  return transcript.entries.flatMap((ref) => transcriptEntry(transcript, ref) ?? [])
+}
+
+/**
+ * The entry that a reference of `entries` stands for.
+ *
+ * @example
+ * transcriptEntry(transcript, { kind: 'toolCall', id: 'call_1' })?.changedAt
+ */
+export function transcriptEntry(
+  transcript: Transcript,
+  { kind, id }: TranscriptRef,
+): TranscriptEntry | undefined {
+  switch (kind) {
+    case 'message':
+      return wideEntryOf(transcript.messages, id)
+    case 'thought':
+      return wideEntryOf(transcript.thoughts, id)
+    case 'toolCall':
+      return wideEntryOf(transcript.toolCalls, id)
+    case 'permission':
+      return wideEntryOf(transcript.permissions, id)
+    case 'question':
+      return wideEntryOf(transcript.questions, id)
+  }
+}
+
+/** The transcript with an entry as it is now: a new one at the end, a known one where it was. */
+export function withTold({ copy, limits }: Step, transcript: Transcript, entry: TranscriptEntry): Transcript {
+  const { kind, id } = entry
+  const known = transcriptEntry(transcript, entry)
+  const next = copy(known === undefined ? withoutSpeaker(copy, transcript) : withPause(copy, transcript))
+  next.chars += entry.chars - (known?.chars ?? 0)
+  switch (kind) {
+    case 'message':
+      next.messages = withWideEntry(copy, next.messages, id, entry)
+      break
+    case 'thought':
+      next.thoughts = withWideEntry(copy, next.thoughts, id, entry)
+      break
+    case 'toolCall':
+      next.toolCalls = withWideEntry(copy, next.toolCalls, id, entry)
+      break
+    case 'permission':
+      next.permissions = withWideEntry(copy, next.permissions, id, entry)
+      break
+    case 'question':
+      next.questions = withWideEntry(copy, next.questions, id, entry)
+      break
+  }
+  if (known === undefined) {
+    const entries = copy(next.entries)
+    entries.push({ kind, id })
+    next.entries = entries
+  }
+  let bounded: Transcript = next
+  // The newest stays, however long it is: chunks go on in it.
+  while (
+    bounded.entries.length > 1 &&
+    (bounded.entries.length > limits.maxEntries || bounded.chars > limits.maxChars)
+  ) {
+    bounded = withoutOldest(copy, bounded)
+  }
+  return bounded
+}
+
+/** What comes next begins a message of its own, even if it is by the same speaker. */
+export function withoutSpeaker(copy: CopyOnce, transcript: Transcript): Transcript {
+  if (transcript.speaking === undefined) return transcript
+  const next = copy(transcript)
+  delete next.speaking
+  return next
+}
+
+/** Something came in between: only an agent that names its messages can go on with one. */
+export function withPause(copy: CopyOnce, transcript: Transcript): Transcript {
+  return transcript.speaking?.messageId === undefined ? withoutSpeaker(copy, transcript) : transcript
+}
+
+function withoutOldest(copy: CopyOnce, transcript: Transcript): Transcript {
+  const next = copy(transcript)
+  const entries = copy(transcript.entries)
+  next.entries = entries
+  const ref = entries.shift()
+  const entry = ref && transcriptEntry(transcript, ref)
+  if (entry === undefined) return next
+  const { kind, id } = entry
+  next.chars -= entry.chars
+  next.dropped += 1
+  switch (kind) {
+    case 'message':
+      next.messages = withoutWideEntry(copy, next.messages, id)
+      break
+    case 'thought':
+      next.thoughts = withoutWideEntry(copy, next.thoughts, id)
+      break
+    case 'toolCall':
+      next.toolCalls = withoutWideEntry(copy, next.toolCalls, id)
+      if (wideEntryOf(next.reused, entry.toolCallId) === id) {
+        next.reused = withoutWideEntry(copy, next.reused, entry.toolCallId)
+      }
+      break
+    case 'permission':
+      next.permissions = withoutWideEntry(copy, next.permissions, id)
+      break
+    case 'question':
+      next.questions = withoutWideEntry(copy, next.questions, id)
+      break
+  }
+  return next
+}

@@ -1,0 +1,63 @@
+import { asFields, type Fields, fieldsIn, present, textIn } from '../fields.ts'
+import { type Moment, momentOf } from '../moment.ts'
+import { head, nameIn } from './bounded.ts'
+import { withPause } from './entries.ts'
+import type { Step } from './step.ts'
+import type { Transcript } from './transcript.ts'
+
+/** What the agent means to do, as it said last: a list, a text, or a file that has it. */
+export interface TranscriptPlan {
+  /** Of agents that have more than one; the one that changed last is shown. */
+  readonly id?: string
+  readonly entries: readonly {
+    readonly content: string
+    readonly status?: string
+    readonly priority?: string
+  }[]
+  readonly text?: string
+  readonly uri?: string
+  readonly changedAt: Moment
+}
+
+const maxPlanEntries = 500
+
+/** A plan with nothing in it is none. */
+export function planned(step: Step, transcript: Transcript, plan: Fields): Transcript {
+  const entries = entriesOf(plan.entries)
+  const text = textIn(plan, 'content')
+  const uri = nameIn(plan, 'uri')
+  if (entries.length === 0 && !text && uri === undefined) return withoutPlan(step, transcript)
+  const next = step.copy(withPause(step.copy, transcript))
+  next.plan = {
+    ...present({ id: nameIn(plan, 'planId'), uri }),
+    entries,
+    ...(text && { text: head(text, step.limits.maxEntryChars) }),
+    changedAt: momentOf(step.event),
+  }
+  return next
+}
+
+export function planUpdated(step: Step, transcript: Transcript, update: Fields): Transcript {
+  return planned(step, transcript, fieldsIn(update, 'plan'))
+}
+
+export function planRemoved(step: Step, transcript: Transcript, update: Fields): Transcript {
+  return transcript.plan?.id === nameIn(update, 'planId') ? withoutPlan(step, transcript) : transcript
+}
+
+function withoutPlan({ copy }: Step, transcript: Transcript): Transcript {
+  if (transcript.plan === undefined) return transcript
+  const next = copy(withPause(copy, transcript))
+  delete next.plan
+  return next
+}
+
+function entriesOf(value: unknown): TranscriptPlan['entries'] {
+  if (!Array.isArray(value)) return []
+  return value.slice(0, maxPlanEntries).flatMap((one) => {
+    const entry = asFields(one)
+    const content = nameIn(entry, 'content')
+    if (content === undefined) return []
+    return [{ content, ...present({ status: nameIn(entry, 'status'), priority: nameIn(entry, 'priority') }) }]
+  })
+}

@@ -1,0 +1,163 @@
+import type { Outcome } from '@vitrine/protocol'
+import { wholeNumber } from '../limit.ts'
+import { tame } from '../lines/tame.ts'
+import { head, tail } from './bounded.ts'
+import { attachmentText } from './content.ts'
+import { transcriptEntry } from './entries.ts'
+import type {
+  Transcript,
+  TranscriptEntry,
+  TranscriptPermission,
+  TranscriptQuestion,
+  TranscriptToolCall,
+  TranscriptTurn,
+} from './transcript.ts'
+
+export interface TranscriptTextOptions {
+  /** How long the text may be, 12,000 by default. */
+  readonly maxChars?: number
+}
+
+interface Paragraph {
+  readonly label: string
+  readonly text: string
+}
+
+const leftOut = '[Earlier parts of this conversation are left out.]'
+const missing = '[Parts of this conversation are missing.]'
+const between = '\n\n'
+/** How long what a tool call or a question is about may be. */
+const maxLine = 200
+
+/**
+ * The newest part of the conversation for somebody who was not there, such as an agent that cannot restore its
+ * own session. It is cut at its old end, and says so. Only our own words begin at the margin: nothing that was
+ * said can pass for a line of somebody else.
+ *
+ * @example
+ * transcriptText(transcript, { maxChars: 4000 }) // 'User: Fix it.\n\nTool: npm test (failed)\n\nAssistant: …'
+ */
+export function transcriptText(transcript: Transcript, options: TranscriptTextOptions = {}): string {
+  const maxChars = wholeNumber('maxChars', options.maxChars ?? 12_000, 0)
+  const gaps = transcript.complete ? [] : [missing]
+  const whole = transcript.dropped > 0 ? undefined : wholeText(transcript, gaps, maxChars)
+  if (whole !== undefined) return whole
+  const opening = [leftOut, ...gaps].join(' ')
+  const shown: string[] = []
+  let room = maxChars - opening.length
+  for (const paragraph of newestFirst(transcript)) {
+    room -= between.length
+    const part = fitted(paragraph, room)
+    if (part === undefined) break
+    shown.push(part)
+    room -= part.length
+  }
+  return head([opening, ...shown.reverse()].join(between), maxChars)
+}
+
+/** All of it, or nothing if that is too long. */
+function wholeText(transcript: Transcript, opening: readonly string[], maxChars: number): string | undefined {
+  const shown: string[] = []
+  let room = maxChars - opening.join('').length
+  for (const paragraph of newestFirst(transcript)) {
+    const part = written(paragraph)
+    shown.push(part)
+    room -= part.length
+    if (room < 0) return undefined
+  }
+  const text = [...opening, ...shown.reverse()].join(between)
+  return text.length <= maxChars ? text : undefined
+}
+
+/** A paragraph, or the end of one for which there is no room. */
+function fitted({ label, text }: Paragraph, room: number): string | undefined {
+  const all = written({ label, text })
+  if (all.length <= room) return all
+  const part = tail(text, room - label.length - ': …'.length)
+  return part === '' ? undefined : `${label}: …${part}`
+}
+
+function written({ label, text }: Paragraph): string {
+  return `${label}: ${text}`
+}
+
+function* newestFirst(transcript: Transcript): Generator<Paragraph> {
+  const untold = new Map(transcript.turns.map((turn) => [turn.id, turn]))
+  for (let place = transcript.entries.length - 1; place >= 0; place -= 1) {
+    const ref = transcript.entries[place]
+    const entry = ref && transcriptEntry(transcript, ref)
+    if (entry === undefined) continue
+    const turn = untold.get(entry.turn ?? '')
+    if (turn !== undefined) {
+      untold.delete(turn.id)
+      yield* paragraph('Turn', turnText(turn))
+    }
+    yield* entryParagraph(entry)
+  }
+}
+
+function entryParagraph(entry: TranscriptEntry): Paragraph[] {
+  switch (entry.kind) {
+    case 'message':
+      return paragraph(
+        entry.role === 'user' ? 'User' : 'Assistant',
+        indented([entry.text, ...(entry.attachments ?? []).map(attachmentText)].filter(Boolean).join('\n')),
+      )
+    case 'thought':
+      return []
+    case 'toolCall':
+      return paragraph('Tool', toolText(entry))
+    case 'permission':
+      return paragraph('Permission', permissionText(entry))
+    case 'question':
+      return paragraph('Question', questionText(entry))
+  }
+}
+
+function paragraph(label: string, text: string | undefined): Paragraph[] {
+  return text ? [{ label, text }] : []
+}
+
+function indented(text: string): string {
+  return text
+    .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
+    .map((line, place) => (place === 0 || line === '' ? line : `  ${line}`))
+    .join('\n')
+}
+
+function toolText({ title, name, toolKind, subject, status }: TranscriptToolCall): string {
+  const what = title ?? name ?? toolKind ?? ''
+  const words = subject === undefined || what.includes(subject) ? what : `${what} ${subject}`
+  return `${tame(words.trim() || 'unnamed', maxLine)} (${status})`
+}
+
+/** One that was granted shows in what the tool did. */
+function permissionText({ title, resolvedAt, answer, outcome }: TranscriptPermission): string | undefined {
+  if (answer?.startsWith('allow')) return undefined
+  const end = resolvedAt === undefined ? 'not answered' : (answer ?? outcome ?? 'answered')
+  return tame(`${title ?? 'to use a tool'} (${end})`, maxLine)
+}
+
+function questionText({ message, resolvedAt, action, outcome, content }: TranscriptQuestion): string {
+  const end = resolvedAt === undefined ? 'not answered' : (action ?? outcome ?? 'answered')
+  const answer = content === undefined ? '' : ` ${tame(JSON.stringify(content), maxLine)}`
+  return `${tame(message ?? '', maxLine)} (${end}${answer})`.trim()
+}
+
+const endings: Readonly<Record<Outcome, string | undefined>> = {
+  ok: undefined,
+  failed: 'failed',
+  cancelled: 'was cancelled',
+  timeout: 'took too long',
+  interrupted: 'was interrupted',
+}
+
+/** Nothing of a turn that ended well. */
+function turnText({ outcome, errorCode, errorMessage, modelError }: TranscriptTurn): string | undefined {
+  const words = [
+    outcome && endings[outcome],
+    [errorCode, errorMessage].filter(Boolean).join(': '),
+    modelError && `the model failed${modelError.text === undefined ? '' : `: ${modelError.text}`}`,
+  ]
+  return tame(words.filter(Boolean).join(', '), maxLine)
+}

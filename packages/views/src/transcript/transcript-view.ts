@@ -1,0 +1,104 @@
+import { isGap } from '@vitrine/protocol'
+import { copyOnce } from '../copy-once.ts'
+import { asFields } from '../fields.ts'
+import { mayMiss } from '../missing.ts'
+import { momentOf } from '../moment.ts'
+import type { View } from '../view.ts'
+import { permissionRequested, permissionResolved, questionRequested, questionResolved } from './asked.ts'
+import { nameIn } from './bounded.ts'
+import { withoutSpeaker } from './entries.ts'
+import { heard, titled } from './heard.ts'
+import { checkedLimits, type TranscriptLimits } from './limits.ts'
+import type { Step } from './step.ts'
+import { withTurnClosed } from './tool-calls.ts'
+import { emptyTranscript, type Transcript } from './transcript.ts'
+import { turnFinished, turnStarted } from './turns.ts'
+
+export interface TranscriptOptions {
+  /** Whose events count; without it all do, as is right for a journal of one session. */
+  readonly session?: string
+  readonly limits?: TranscriptLimits
+}
+
+const types = ['agent.message', 'session.*', 'turn.*', 'permission.*', 'question.*']
+
+/**
+ * What was said and done in a session.
+ *
+ * @example
+ * const transcript = rebuild(transcriptView({ session: 'ses_1' }), events)
+ * for (const entry of listTranscript(transcript)) if (entry.kind === 'message') show(entry.role, entry.text)
+ */
+export function transcriptView(options: TranscriptOptions = {}): View<Transcript> {
+  const { session } = options
+  const limits = checkedLimits(options.limits ?? {})
+  return {
+    empty: emptyTranscript,
+    add(state, events) {
+      const copy = copyOnce()
+      let transcript = state
+      for (const item of events) {
+        if (isGap(item)) {
+          if (transcript.complete && mayMiss(item, types)) transcript = { ...transcript, complete: false }
+        } else if (session === undefined || item.session === session) {
+          transcript = told({ event: item, copy, limits }, transcript)
+        }
+      }
+      return transcript
+    },
+  }
+}
+
+function told(step: Step, transcript: Transcript): Transcript {
+  switch (step.event.type) {
+    case 'agent.message':
+      return heard(step, transcript)
+    case 'turn.started':
+      return turnStarted(step, transcript)
+    case 'turn.finished':
+      return turnFinished(step, transcript)
+    case 'permission.requested':
+      return permissionRequested(step, transcript)
+    case 'permission.resolved':
+      return permissionResolved(step, transcript)
+    case 'question.requested':
+      return questionRequested(step, transcript)
+    case 'question.resolved':
+      return questionResolved(step, transcript)
+    case 'session.created':
+      return created(step, transcript)
+    case 'session.updated':
+      return updated(step, transcript)
+    case 'session.closed':
+      return closed(step, transcript)
+    default:
+      return transcript
+  }
+}
+
+function created(step: Step, transcript: Transcript): Transcript {
+  const agent = nameIn(asFields(step.event.data), 'agent')
+  const next = step.copy(reopened(step, transcript))
+  if (agent !== undefined) next.agent = agent
+  return next
+}
+
+function updated(step: Step, transcript: Transcript): Transcript {
+  const data = asFields(step.event.data)
+  const next = titled(step, transcript, data)
+  return data.restored === undefined ? next : reopened(step, next)
+}
+
+function closed(step: Step, transcript: Transcript): Transcript {
+  const ended = withTurnClosed(step, transcript, transcript.turn, 'unfinished')
+  const next = step.copy(withoutSpeaker(step.copy, ended))
+  next.closedAt = momentOf(step.event)
+  return next
+}
+
+function reopened({ copy }: Step, transcript: Transcript): Transcript {
+  if (transcript.closedAt === undefined) return transcript
+  const next = copy(transcript)
+  delete next.closedAt
+  return next
+}
