@@ -1,5 +1,5 @@
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
-import type { Journal } from '@vitrine/journal'
+import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
 import {
   type Envelope,
@@ -57,7 +57,8 @@ export class Bridge {
   readonly closed: Promise<AgentExit>
   readonly #transport: AgentTransport
   readonly #host: Journal
-  readonly #out: Journal
+  /** Patient, in order, and aware of secrets that are split over messages. */
+  readonly #fromAgent: JournalStream
   readonly #options: BridgeOptions
   readonly #cutter: LineCutter
   readonly #maxMessageBytes: number
@@ -72,7 +73,8 @@ export class Bridge {
   #began = performance.now()
   #endedBy: 'agent' | 'host' = 'agent'
   #exit: AgentExit | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  #heard: Promise<unknown> = Promise.resolve()
+  #said: Promise<unknown> = Promise.resolve()
 
   private constructor(options: BridgeOptions) {
     const { agent, transport, journal, maxMessageBytes = defaultMaxMessageBytes } = options
@@ -80,7 +82,7 @@ export class Bridge {
     this.#options = options
     this.#transport = transport
     this.#host = journal
-    this.#out = journal.as({ source: 'agent' })
+    this.#fromAgent = journal.as({ source: 'agent' }).stream({ patient: true })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.ended.then((exit) => this.#end(exit))
@@ -149,7 +151,8 @@ export class Bridge {
 
   async #end(exit: AgentExit): Promise<AgentExit> {
     this.#take(this.#cutter.end())
-    await this.#turn
+    await this.#fromAgent.end()
+    await this.#heard
     this.#exit = exit
     const { outcome, exitCode, signal, stderr } = exit
     const data = {
@@ -186,19 +189,19 @@ export class Bridge {
     }
     if (events.length === 0) return
     this.#weigh(bytes)
-    void this.#inTurn(async () => {
-      try {
-        await this.#append(this.#out, events)
-      } finally {
+    const committed = this.#fromAgent.append(events)
+    this.#heard = Promise.all([this.#heard, committed]).then(
+      () => {
         this.#weigh(-bytes)
-      }
-      for (const { envelope, committed } of messages) {
-        committed?.()
-        this.#deliver(envelope)
-      }
-      // What it said is lost, and with it perhaps the answer that somebody waits for.
-      if (fatal) void this.end(0).catch(() => undefined)
-    })
+        for (const message of messages) {
+          message.committed?.()
+          this.#deliver(message.envelope)
+        }
+        // What it said is lost, and with it perhaps the answer that somebody waits for.
+        if (fatal) void this.end(0).catch(() => undefined)
+      },
+      () => this.#lost(),
+    )
   }
 
   #unparsed(raw: Buffer, reason: string): EventInput {
@@ -281,13 +284,14 @@ export class Bridge {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
     const meaning = this.#options.meaning(envelope, 'in')
-    const written = this.#inTurn(async () => {
-      await this.#append(this.#host, this.#eventsOf(envelope, 'in', meaning))
+    // One after another: the order of the record is the order in which the agent gets them.
+    const said = this.#said.then(async () => {
+      await this.#append(this.#eventsOf(envelope, 'in', meaning))
       meaning.committed?.()
-      return { line: `${JSON.stringify(message)}\n` }
     })
+    this.#said = said.catch(() => this.#lost())
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return written.then(({ line }) => this.#transport.write(line))
+    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`))
   }
 
   #note(message: string): void {
@@ -306,11 +310,11 @@ export class Bridge {
     }
   }
 
-  /** A failing disk is waited for; the agent waits meanwhile, since its pipe is not read. */
-  async #append(journal: Journal, events: readonly EventInput[]): Promise<void> {
+  /** A failing disk is waited for. */
+  async #append(events: readonly EventInput[]): Promise<void> {
     for (;;) {
       try {
-        await journal.append(events)
+        await this.#host.append(events)
         return
       } catch (error) {
         if (!isVitrineError(error) || error.retryable !== true || this.#exit !== undefined) throw error
@@ -319,17 +323,8 @@ export class Bridge {
     }
   }
 
-  /** One after another: the order of the record is the order in which everybody hears of it. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work)
-    this.#turn = turn.catch((error: unknown) => this.#lost(error))
-    return turn
-  }
-
   /** What cannot be put on record must not go on. */
-  #lost(error: unknown): void {
-    if (this.#exit !== undefined) return
-    void this.#transport.end(0).catch(() => undefined)
-    void error
+  #lost(): void {
+    if (this.#exit === undefined) void this.#transport.end(0).catch(() => undefined)
   }
 }

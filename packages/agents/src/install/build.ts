@@ -62,10 +62,11 @@ async function download(order: Order, staging: Staging): Promise<void> {
   using _ = reporting(staging.folder, { agent: entry.name, step: 'download', message }, order.onProgress)
   await using door = access.proxy === undefined ? undefined : await openProxyDoor(access.proxy)
   const certificates = await gatherCertificates(access, staging)
+  const reach = [...new Set([...(door === undefined ? access.reach : [door.reach]), ...order.reach])]
   await using sandbox = await open(order, staging, {
     root: staging.tree,
     home: await staging.room('home'),
-    reach: [...new Set([...(door === undefined ? access.reach : [door.reach]), ...order.reach])],
+    reach,
     binds: [...programs(npm), ...(certificates === undefined ? [] : [{ source: certificates }])],
     env: {
       ...(certificates !== undefined && {
@@ -82,7 +83,8 @@ async function download(order: Order, staging: Staging): Promise<void> {
   signal.throwIfAborted()
   if (result.outcome === 'ok' && result.exitCode === 0) return
   const output = `${result.stdout}\n${result.stderr}`
-  const refused = await refusedHosts(sandbox)
+  // One that is allowed was refused since it cannot be found: that is no network.
+  const refused = (await refusedHosts(sandbox)).filter((host) => !reach.includes(host))
   throw failed(order, explainNpm({ output, outcome: result.outcome, refused }), output)
 }
 

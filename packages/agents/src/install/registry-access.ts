@@ -58,6 +58,8 @@ function addressOf(name: string, value: unknown): URL {
 function proxyOf(settings: Settings, env: Environment): URL | undefined {
   const wanted = [
     ...[settings['https-proxy'], settings.proxy],
+    // npm does not tell an address with a login in it.
+    ...[env.npm_config_https_proxy, env.npm_config_proxy],
     ...[env.HTTPS_PROXY, env.https_proxy, env.HTTP_PROXY, env.http_proxy],
   ].find((value) => typeof value === 'string' && value !== '')
   if (typeof wanted !== 'string') return undefined

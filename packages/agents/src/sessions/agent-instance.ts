@@ -250,11 +250,13 @@ export class AgentInstance {
     const { client: asks } = methods
     return client({ name: 'vitrine' })
       .onRequest(asks.session.requestPermission, async ({ params, requestId }) =>
-        wire(await session(params).permissionAnswer(idKey(requestId))),
+        wire(await session(params).answers.answerTo(idKey(requestId))),
       )
       .onRequest(asks.elicitation.create, async ({ params, requestId }) =>
         wire(
-          await session({ sessionId: textIn(params, 'sessionId') ?? null }).questionAnswer(idKey(requestId)),
+          await session({ sessionId: textIn(params, 'sessionId') ?? null }).answers.answerTo(
+            idKey(requestId),
+          ),
         ),
       )
       .onRequest(asks.fs.readTextFile, ({ params }) => readTextFile(acting(params), params))

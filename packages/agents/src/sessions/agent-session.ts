@@ -3,13 +3,10 @@ import {
   type ContentBlock,
   type EventContext,
   type EventInput,
-  isVitrineError,
   type JournalEvent,
   type JournalItem,
   type JsonObject,
-  newId,
   type OpenSessionOptions,
-  type Outcome,
   type PendingPermission,
   type PendingQuestion,
   type PermissionAnswer,
@@ -17,7 +14,6 @@ import {
   type QuestionAnswer,
   type Session,
   type SessionInfo,
-  toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
@@ -25,18 +21,15 @@ import type { Direction, Meaning } from '../bridge/bridge.ts'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import { foreignMethod } from '../bridge/function-transport.ts'
 import type { AgentExit } from '../bridge/transport.ts'
-import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
+import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
-import { chosen, type KnownOption, readOptions, shownOptions, withCurrent } from './config-options.ts'
 import { objectIn, textIn } from './fields.ts'
-import { closeMs, defaultCancelMs, defaultQueue, withinTime } from './limits.ts'
-import { modelErrorSign } from './model-error.ts'
-import { elicitation, Permission, planApproval, type Question } from './pending.ts'
-import { ruleFor, type SettledRules, settleRules } from './permissions.ts'
-import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
-import { PromptQueue } from './prompt-queue.ts'
+import { closeMs, defaultQueue, withinTime } from './limits.ts'
+import { settleRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
+import { Turns, type TurnsHome } from './turns.ts'
+import { WaitingAnswers } from './waiting-answers.ts'
 
 /** What a session needs of where it lives. */
 export interface SessionHome {
@@ -58,56 +51,47 @@ export interface Restored {
   readonly told?: string
 }
 
-type State = 'open' | 'lost' | 'closed'
+export interface KnownSession {
+  readonly cwd: string
+  readonly createdAt: string
+  readonly turns: number
+  readonly title?: string
+}
 
 /** One conversation with an agent. */
-export class AgentSession implements Session {
+export class AgentSession implements Session, TurnsHome {
   readonly id: string
   readonly agent: string
   readonly options: OpenSessionOptions
   readonly cwd: string
   readonly createdAt: string
-  readonly terminals = new ClientTerminals()
   readonly journal: Journal
+  readonly sandbox: LocalSandbox
+  readonly answers: WaitingAnswers
+  readonly terminals = new ClientTerminals()
   readonly #home: SessionHome
-  readonly #rules: SettledRules
-  readonly #queue: PromptQueue
-  readonly #permissions = new Map<string, Permission>()
-  readonly #questions = new Map<string, Question>()
+  readonly #turns: Turns
+  readonly #options = new ChosenOptions()
   #instance: AgentInstance | undefined
   #agentSession = ''
-  #options: readonly KnownOption[] = []
   #title: string | undefined
-  #turn: ActiveTurn | undefined
-  #turns: number
-  #state: State = 'lost'
+  /** `lost`: its agent has ended, and the next prompt brings it back. */
+  #state: 'open' | 'lost' | 'closed' = 'lost'
   #told: string | undefined
-  #ended: 'cancelled' | 'timeout' | undefined
-  #cancelling: Promise<void> | undefined
   #closing: Promise<void> | undefined
-  #turnOver: Promise<unknown> = Promise.resolve()
 
-  constructor(
-    home: SessionHome,
-    options: OpenSessionOptions & { readonly id: string },
-    known: {
-      readonly cwd: string
-      readonly createdAt: string
-      readonly turns: number
-      readonly title?: string
-    },
-  ) {
+  constructor(home: SessionHome, options: OpenSessionOptions & { readonly id: string }, known: KnownSession) {
     this.id = options.id
     this.agent = options.agent
     this.options = options
     this.cwd = known.cwd
     this.createdAt = known.createdAt
     this.journal = home.journal.as({ source: 'host', session: this.id })
-    this.#turns = known.turns
+    this.sandbox = home.sandbox
+    this.answers = new WaitingAnswers(settleRules(options.permissions))
     this.#title = known.title
     this.#home = home
-    this.#rules = settleRules(options.permissions)
-    this.#queue = new PromptQueue(options.queue ?? defaultQueue)
+    this.#turns = new Turns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
   }
 
   get info(): SessionInfo {
@@ -117,17 +101,12 @@ export class AgentSession implements Session {
       state: this.#state === 'closed' ? 'closed' : 'open',
       createdAt: this.createdAt,
       cwd: this.cwd,
-      turns: this.#turns,
-      busy: this.#queue.busy,
-      options: shownOptions(this.#options),
+      turns: this.#turns.count,
+      busy: this.#turns.busy,
+      options: this.#options.shown,
       ...(this.#title !== undefined && { title: this.#title }),
       ...(this.#agentSession !== '' && { agentSession: this.#agentSession }),
     }
-  }
-
-  /** What belongs to the turn that runs. */
-  get turnContext(): { readonly turn?: string } {
-    return this.#turn?.answered === false ? { turn: this.#turn.id } : {}
   }
 
   get instance(): AgentInstance | undefined {
@@ -138,11 +117,20 @@ export class AgentSession implements Session {
     return this.#agentSession
   }
 
+  get limits() {
+    return this.options.limits ?? {}
+  }
+
+  /** Whom something belongs to that happens now. */
+  get context(): EventContext {
+    return this.#turns.context
+  }
+
   /** It has an agent now. */
   begin({ instance, answer, agentSession, told }: Restored): void {
     this.#instance = instance
     this.#agentSession = agentSession
-    this.#options = readOptions(answer)
+    this.#options.read(answer)
     this.#told = told
     this.#state = 'open'
     instance.sessions.set(agentSession, this)
@@ -150,186 +138,19 @@ export class AgentSession implements Session {
 
   /** The same sandbox; what the agent does through us belongs to its session and its turn. */
   acting(): LocalSandbox {
-    return this.#home.sandbox.as({ session: this.id, actor: this.agent, ...this.turnContext })
+    return this.sandbox.as({ ...this.context, actor: this.agent })
   }
 
-  prompt(
+  async prompt(
     content: string | readonly ContentBlock[],
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<PromptResult> {
-    try {
-      this.#mustBeOpen()
-      const blocks = promptBlocks(content)
-      const turn = newId('turn')
-      if (signal?.aborted) return Promise.resolve({ turn, outcome: 'cancelled' })
-      const cancel = () => {
-        if (!this.#queue.drop(turn) && this.#turn?.id === turn) void this.#cancelTurn('cancelled')
-      }
-      signal?.addEventListener('abort', cancel, { once: true })
-      const answer = this.#queue.add(turn, () => {
-        const over = this.#runTurn(turn, blocks, signal)
-        this.#turnOver = over.catch(() => undefined)
-        return over
-      })
-      return answer.finally(() => signal?.removeEventListener('abort', cancel))
-    } catch (error) {
-      return Promise.reject(error)
-    }
+    this.mustBeOpen()
+    return this.#turns.prompt(content, signal)
   }
 
-  async #runTurn(id: string, blocks: readonly ContentBlock[], signal?: AbortSignal): Promise<PromptResult> {
-    this.#mustBeOpen()
-    const { sandbox } = this.#home
-    // What was changed before belongs to what was before.
-    await sandbox.settleFiles().catch(() => undefined)
-    const instance = await this.#agentForTurn()
-    const turn = new ActiveTurn(this.id, id, () => instance.bridge.transport.now())
-    this.#turn = turn
-    this.#ended = undefined
-    const journal = this.journal.as({ turn: id })
-    const index = this.#turns
-    this.#turns += 1
-    const leave = sandbox.beginTurn({ session: this.id, turn: id })
-    const unwatch = this.#watchLimits(turn, journal)
-    try {
-      await journal.append([{ type: 'turn.started', data: { index, prompt: shownBlocks(blocks) } }])
-      const ending = await this.#ask(instance, turn, blocks, signal).catch((error: unknown) => ({
-        outcome: this.#ended ?? ('failed' as const),
-        error: toVitrineError(error, 'agent_failed'),
-      }))
-      await this.#cancelling
-      turn.setAnswered()
-      this.#endLeftovers(instance, turn)
-      await sandbox.settleFiles().catch(() => undefined)
-      const result = await this.#finish(turn, journal, ending)
-      if ('error' in ending && ending.outcome === 'failed') throw ending.error
-      return result
-    } finally {
-      unwatch()
-      leave()
-      this.#turn = undefined
-      this.#cancelling = undefined
-    }
-  }
-
-  async #ask(
-    instance: AgentInstance,
-    turn: ActiveTurn,
-    blocks: readonly ContentBlock[],
-    signal: AbortSignal | undefined,
-  ): Promise<Ending> {
-    const { promptCapabilities } = instance.capabilities
-    const fitting = fitBlocks(this.agent, blocks, objectIn(promptCapabilities))
-    const told = this.#told
-    this.#told = undefined
-    const prompt = told === undefined ? fitting : [{ type: 'text', text: told }, ...fitting]
-    const asked = instance.request(
-      'session/prompt',
-      { sessionId: this.#agentSession, prompt },
-      { ms: Number.POSITIVE_INFINITY },
-    )
-    if (signal?.aborted) void this.#cancelTurn('cancelled')
-    const answer = await asked
-    const stopReason = textIn(answer, 'stopReason')
-    if (stopReason === undefined)
-      throw new VitrineError(
-        'agent_confused',
-        `The agent ${this.agent} ended its turn without a stop reason: ${JSON.stringify(answer).slice(0, 200)}`,
-      )
-    const usage = objectIn(answer, 'usage')
-    const outcome = this.#ended === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok'
-    const { text, updates } = turn
-    const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
-    return { outcome, stopReason, ...(usage && { usage: counts(usage) }), ...(modelError && { modelError }) }
-  }
-
-  /** What the agent left open is over; what it left running too. */
-  #endLeftovers(instance: AgentInstance, turn: ActiveTurn): void {
-    const since = turn.openSince
-    if (since !== undefined && instance.alive) instance.bridge.transport.endChildrenSince(since)
-    for (const permission of this.#permissions.values()) permission.cancel('the end of the turn')
-    for (const question of this.#questions.values()) question.cancel('the end of the turn')
-  }
-
-  async #finish(turn: ActiveTurn, journal: Journal, ending: Ending | Failure): Promise<PromptResult> {
-    const { outcome } = ending
-    const { openTools } = turn
-    const facts = 'error' in ending ? failureFacts(ending.error, outcome) : ending
-    const unanswered = [...this.#permissions.values(), ...this.#questions.values()]
-    // An agent that is gone answers nothing: its questions end with it.
-    const orphaned = this.#instance?.alive ? [] : unanswered.map((one) => one.resolved(undefined))
-    if (!this.#instance?.alive) {
-      this.#permissions.clear()
-      this.#questions.clear()
-    }
-    await journal.append([
-      ...orphaned,
-      {
-        type: 'turn.finished',
-        data: {
-          ...facts,
-          outcome,
-          durationMs: Math.round((performance.now() - turn.began) * 1_000) / 1_000,
-          ...(openTools.length > 0 && { closedToolCalls: openTools }),
-        },
-      },
-    ])
-    if ('error' in ending) return { turn: turn.id, outcome }
-    return { turn: turn.id, ...ending }
-  }
-
-  #watchLimits(turn: ActiveTurn, journal: Journal): () => void {
-    const { idleMs, totalMs } = this.options.limits ?? {}
-    const reached = (limit: string, max: number) => {
-      journal.append([{ type: 'limit.reached', data: { limit, max } }]).catch(() => undefined)
-      void this.#cancelTurn('timeout')
-    }
-    const total =
-      totalMs === undefined ? undefined : setTimeout(() => reached('turn.totalMs', totalMs), totalMs)
-    let idle: NodeJS.Timeout | undefined
-    const watchIdle = (max: number, wait: number) => {
-      idle = setTimeout(() => {
-        // Who waits for a person is not idle.
-        const waiting = this.#permissions.size + this.#questions.size > 0
-        const left = max - (performance.now() - (waiting ? performance.now() : turn.lastHeard))
-        if (left <= 0) reached('turn.idleMs', max)
-        else watchIdle(max, left)
-      }, wait)
-    }
-    if (idleMs !== undefined) watchIdle(idleMs, idleMs)
-    return () => {
-      clearTimeout(total)
-      clearTimeout(idle)
-    }
-  }
-
-  /** Ends the turn that runs, and answers those that wait. */
-  async cancel(): Promise<void> {
-    this.#queue.answerWaiting((turn) => ({ turn, outcome: 'cancelled' }))
-    await this.#cancelTurn('cancelled')
-    await this.#turnOver
-  }
-
-  #cancelTurn(why: 'cancelled' | 'timeout'): Promise<void> {
-    const turn = this.#turn
-    const instance = this.#instance
-    if (turn === undefined || turn.answered || instance === undefined) return Promise.resolve()
-    this.#ended ??= why
-    this.#cancelling ??= this.#cancelNow(turn, instance).catch(() => undefined)
-    return this.#cancelling
-  }
-
-  async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
-    for (const permission of this.#permissions.values()) permission.cancel('cancel')
-    for (const question of this.#questions.values()) question.cancel('cancel')
-    await instance.notify('session/cancel', { sessionId: this.#agentSession })
-    const cancelMs = this.options.limits?.cancelMs ?? defaultCancelMs
-    const until = performance.now() + cancelMs
-    while (!turn.answered && instance.alive && performance.now() < until) await turn.answeredWithin(50)
-    if (turn.answered || !instance.alive) return
-    const data = { limit: 'turn.cancelMs', max: cancelMs }
-    await this.journal.append([{ type: 'limit.reached', turn: turn.id, data }])
-    await instance.end(0)
+  cancel(): Promise<void> {
+    return this.#turns.cancel((turn) => ({ turn, outcome: 'cancelled' }))
   }
 
   onEvent(listener: (event: JournalEvent) => void): () => void {
@@ -365,57 +186,34 @@ export class AgentSession implements Session {
   }
 
   /** What the session was opened with. */
-  async choose(mode: string | undefined): Promise<void> {
-    const { model, thoughtLevel } = this.options
+  async chooseFirst(mode: string | undefined): Promise<void> {
+    const { model, thoughtLevel, mode: wanted = mode } = this.options
     if (model !== undefined) await this.setModel(model)
     if (thoughtLevel !== undefined) await this.setThoughtLevel(thoughtLevel)
-    if (this.options.mode !== undefined) await this.setMode(this.options.mode)
-    else if (mode !== undefined) await this.setMode(mode)
+    if (wanted !== undefined) await this.setMode(wanted)
   }
 
   async #choose(wanted: { category?: string; id?: string }, value: string | boolean): Promise<void> {
-    this.#mustBeOpen()
-    const instance = await this.#agentForTurn()
-    const option = chosen(this.agent, this.#options, wanted, value)
-    const { via, id } = option
-    const sessionId = this.#agentSession
-    const answer =
-      via === 'mode'
-        ? await instance.request('session/set_mode', { sessionId, modeId: String(value) })
-        : via === 'model'
-          ? await instance.request('session/set_model', { sessionId, modelId: String(value) })
-          : await instance.request('session/set_config_option', {
-              sessionId,
-              configId: id,
-              ...(typeof value === 'boolean' ? { type: 'boolean', value } : { value }),
-            })
-    const told = readOptions(answer)
-    this.#options = told.length > 0 ? told : withCurrent(this.#options, id, value)
-    await this.journal.append([this.#updated({ options: shownOptions(this.#options) })])
+    this.mustBeOpen()
+    const instance = await this.withAgent()
+    await this.#options.choose(instance, this.#agentSession, wanted, value)
+    await this.journal.append([this.#updated({ options: this.#options.shown })])
   }
 
   get permissions(): readonly PendingPermission[] {
-    return [...this.#permissions.values()].filter(({ decided }) => !decided).map(({ pending }) => pending)
+    return this.answers.permissions
   }
 
-  async respondPermission(id: string, answer: PermissionAnswer): Promise<void> {
-    const permission = [...this.#permissions.values()].find((one) => one.id === id)
-    if (permission === undefined || permission.decided)
-      throw new VitrineError('permission_not_pending', `The permission ${id} waits for no answer.`)
-    permission.respond(answer, 'code')
-    await permission.recorded
+  respondPermission(id: string, answer: PermissionAnswer): Promise<void> {
+    return this.answers.respondPermission(id, answer)
   }
 
   get questions(): readonly PendingQuestion[] {
-    return [...this.#questions.values()].filter(({ decided }) => !decided).map(({ pending }) => pending)
+    return this.answers.questions
   }
 
-  async respondQuestion(id: string, answer: QuestionAnswer): Promise<void> {
-    const question = [...this.#questions.values()].find((one) => one.id === id)
-    if (question === undefined || question.decided)
-      throw new VitrineError('question_not_pending', `The question ${id} waits for no answer.`)
-    question.respond(answer, 'code')
-    await question.recorded
+  respondQuestion(id: string, answer: QuestionAnswer): Promise<void> {
+    return this.answers.respondQuestion(id, answer)
   }
 
   close(reason = 'closed'): Promise<void> {
@@ -424,74 +222,57 @@ export class AgentSession implements Session {
   }
 
   async #close(reason: string): Promise<void> {
-    if (this.#state === 'closed') return
     this.#state = 'closed'
-    this.#queue.answerWaiting(() => this.#closedError())
+    const cancelled = this.#turns.cancel(() => this.#closedError())
+    await withinTime(cancelled, closeMs, 'cancel').catch(() => undefined)
     const instance = this.#instance
-    if (instance?.alive) {
-      await withinTime(
-        this.#cancelTurn('cancelled').then(() => this.#turnOver),
-        closeMs,
-        'cancel',
-      ).catch(() => undefined)
-      const last = [...instance.sessions.values()].every((other) => other === this)
-      if (!last && instance.can('close'))
-        await instance
-          .request('session/close', { sessionId: this.#agentSession }, { ms: closeMs })
-          .catch(() => undefined)
-      await this.#home.closed(this)
-    }
-    await this.#turnOver
+    const alone = instance === undefined || [...instance.sessions.values()].every((other) => other === this)
+    if (!alone && instance.alive && instance.can('close'))
+      await instance
+        .request('session/close', { sessionId: this.#agentSession }, { ms: closeMs })
+        .catch(() => undefined)
+    await this.#home.closed(this)
+    await this.#turns.over
     await this.terminals.close()
     await this.journal.append([{ type: 'session.closed', data: { reason, endedBy: 'host' } }])
-    await this.#home.closed(this)
   }
 
-  fork({ id }: { readonly id?: string } = {}): Promise<Session> {
-    this.#mustBeOpen()
+  async fork({ id }: { readonly id?: string } = {}): Promise<Session> {
+    this.mustBeOpen()
+    await this.withAgent()
     return this.#home.fork(this, id)
   }
 
   /** Its agent has ended: by itself, or because it was ended. */
-  async agentGone(instance: AgentInstance, exit: AgentExit): Promise<void> {
+  async agentGone(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
     if (this.#instance !== instance) return
     if (this.#state === 'open') this.#state = 'lost'
     // The turn that ran says first how it ended.
-    await this.#turnOver
+    await this.#turns.over
     await this.terminals.close()
     if (this.#state !== 'lost') return
-    const { exitCode, signal, stderr } = exit
-    const { message } = instance.bridge.gone()
-    await this.journal
-      .append([
-        {
-          type: 'session.closed',
-          data: {
-            reason: 'agent_exited',
-            endedBy: instance.endedByHost ? 'host' : 'agent',
-            errorCode: 'agent_exited',
-            errorMessage: message,
-            exitCode,
-            signal,
-            stderr,
-          },
-        },
-      ])
-      .catch(() => undefined)
+    const endedBy = instance.endedByHost ? 'host' : 'agent'
+    const { code: errorCode, message: errorMessage } = instance.bridge.gone()
+    const facts = { reason: 'agent_exited', endedBy, errorCode, errorMessage, exitCode, signal, stderr }
+    await this.journal.append([...this.answers.orphaned(), { type: 'session.closed', data: facts }])
   }
 
-  async #agentForTurn(): Promise<AgentInstance> {
-    if (this.#instance?.alive && this.#state === 'open') return this.#instance
-    if (this.#instance !== undefined) await this.#instance.bridge.closed
-    this.begin(await this.#home.restore(this))
-    return this.#instance ?? this.#lost()
+  async withAgent(): Promise<AgentInstance> {
+    const instance = this.#instance
+    if (instance?.alive && this.#state === 'open') return instance
+    await instance?.bridge.closed
+    const restored = await this.#home.restore(this)
+    this.begin(restored)
+    return restored.instance
   }
 
-  #lost(): never {
-    throw new VitrineError('agent_exited', `The agent ${this.agent} of this session has ended.`)
+  takeTold(): string | undefined {
+    const told = this.#told
+    this.#told = undefined
+    return told
   }
 
-  #mustBeOpen(): void {
+  mustBeOpen(): void {
     if (this.#state === 'closed') throw this.#closedError()
   }
 
@@ -501,7 +282,7 @@ export class AgentSession implements Session {
     })
   }
 
-  #updated(data: EventInput['data'] & {}): EventInput {
+  #updated(data: NonNullable<EventInput['data']>): EventInput {
     return { type: 'session.updated', session: this.id, derived: true, data }
   }
 
@@ -512,76 +293,35 @@ export class AgentSession implements Session {
     params: unknown,
     replay: boolean,
   ): Meaning {
-    const turn = this.#turn
-    const current = turn !== undefined && !turn.answered ? turn : undefined
-    const context = current?.context ?? { session: this.id }
+    const { context } = this
     if (replay) return { context, replay }
     if (direction === 'in') return { context }
-    if (current !== undefined) current.lastHeard = performance.now()
-    if (envelope.kind === 'notification') {
-      if (envelope.method === foreignMethod) return foreign(context, params)
-      const update = envelope.method === 'session/update' ? objectIn(params, 'update') : undefined
-      if (update === undefined) return { context }
-      current?.hear(update)
-      const events = this.#aboutSession(update)
-      return events === undefined ? { context } : { context, events }
+    const turn = this.#turns.current
+    if (turn !== undefined) turn.lastHeard = performance.now()
+    if (envelope.kind === 'request') {
+      turn?.tool(objectIn(params, 'toolCall') ?? {})
+      const asked = this.answers.ask(envelope, context, params, this.#childSession(params))
+      return asked === undefined ? { context } : { context, events: [asked.requested()] }
     }
-    const asked = this.#asked(envelope, context, params, current)
-    return asked === undefined ? { context } : { context, events: [asked.requested()] }
+    if (envelope.method === foreignMethod) return foreign(context, params)
+    const update = envelope.method === 'session/update' ? objectIn(params, 'update') : undefined
+    if (update === undefined) return { context }
+    turn?.hear(update)
+    const changed = this.#changedBy(update)
+    return changed === undefined ? { context } : { context, events: [this.#updated(changed)] }
   }
 
-  /** Kept for lists, and said once where it is about the session and not the conversation. */
-  #aboutSession(update: JsonObject): EventInput[] | undefined {
-    switch (update.sessionUpdate) {
-      case 'session_info_update': {
-        if (!('title' in update)) return undefined
-        this.#title = textIn(update, 'title')
-        return [this.#updated({ title: this.#title ?? null })]
-      }
-      case 'current_mode_update': {
-        const mode = this.#options.find(({ category }) => category === 'mode')
-        const current = textIn(update, 'currentModeId')
-        if (mode === undefined || current === undefined) return undefined
-        this.#options = withCurrent(this.#options, mode.id, current)
-        return [this.#updated({ options: shownOptions(this.#options) })]
-      }
-      case 'config_option_update': {
-        const options = readOptions(update)
-        if (options.length === 0) return undefined
-        const others = this.#options.filter(({ via }) => via !== 'config')
-        this.#options = [...options, ...others.filter(({ id }) => !options.some((one) => one.id === id))]
-        return [this.#updated({ options: shownOptions(this.#options) })]
-      }
-      default:
-        return undefined
-    }
+  /** Of what is about the session and not about the conversation: what is new. */
+  #changedBy(update: JsonObject): NonNullable<EventInput['data']> | undefined {
+    if (this.#options.hear(update)) return { options: this.#options.shown }
+    if (update.sessionUpdate !== 'session_info_update' || !('title' in update)) return undefined
+    this.#title = textIn(update, 'title')
+    return { title: this.#title ?? null }
   }
 
-  #asked(
-    envelope: Envelope & { kind: 'request' },
-    context: EventContext,
-    params: unknown,
-    turn: ActiveTurn | undefined,
-  ): Permission | Question | undefined {
-    const key = idKey(envelope.id)
-    if (envelope.method === 'elicitation/create') {
-      const question = elicitation(envelope.id, context, params)
-      this.#questions.set(key, question)
-      return question
-    }
-    if (envelope.method !== 'session/request_permission') return undefined
+  #childSession(params: unknown): JsonObject {
     const agentSession = textIn(params, 'sessionId')
-    const facts = agentSession === this.#agentSession || agentSession === undefined ? {} : { agentSession }
-    const permission = new Permission(envelope.id, context, params, facts)
-    const { toolCall } = permission.pending
-    turn?.tool(toolCall)
-    if (textIn(toolCall, 'kind') === 'switch_mode' && this.#rules.default === 'ask') {
-      const question = planApproval(envelope.id, context, permission.pending)
-      this.#questions.set(key, question)
-      return question
-    }
-    this.#permissions.set(key, permission)
-    return permission
+    return agentSession === undefined || agentSession === this.#agentSession ? {} : { agentSession }
   }
 
   /** What an answer means, in either direction. */
@@ -590,77 +330,19 @@ export class AgentSession implements Session {
     envelope: Envelope & { kind: 'response' },
     direction: Direction,
   ): Meaning {
-    const turn = this.#turn
-    const current = turn !== undefined && !turn.answered ? turn : undefined
-    const context = current?.context ?? { session: this.id }
+    const { context } = this
     if (direction === 'out') {
-      if (request.method === 'session/prompt') current?.setAnswered()
+      if (request.method === 'session/prompt') this.#turns.current?.setAnswered()
       return { context }
     }
-    const key = idKey(envelope.id)
-    const waiting = this.#permissions.get(key) ?? this.#questions.get(key)
+    const waiting = this.answers.take(idKey(envelope.id))
     if (waiting === undefined) return { context }
-    this.#permissions.delete(key)
-    this.#questions.delete(key)
     const result = 'result' in envelope.message ? envelope.message.result : undefined
     return { context, events: [waiting.resolved(result)], committed: () => waiting.setRecorded() }
   }
-
-  /** Decided by a rule, by somebody, or by the clock. */
-  permissionAnswer(key: string): Promise<JsonObject> {
-    const permission = this.#permissions.get(key)
-    if (permission === undefined) return this.questionAnswer(key)
-    const rule = ruleFor(this.#rules, textIn(permission.pending.toolCall, 'kind') ?? 'other')
-    if (rule !== 'ask') {
-      try {
-        permission.respond(rule, 'rule')
-      } catch {
-        // What the rule grants is not offered in that form; the nearest that is, or nothing.
-        const [allow] = permission.pending.options.filter(({ kind }) => kind.startsWith('allow'))
-        permission.respond(allow === undefined ? 'cancelled' : { option: allow.id }, 'rule')
-      }
-      return permission.answer
-    }
-    return this.#untilTimeout(permission.answer, () => {
-      permission.respond(this.#rules.onTimeout, 'time limit', 'timeout')
-    })
-  }
-
-  questionAnswer(key: string): Promise<JsonObject> {
-    const question = this.#questions.get(key)
-    if (question === undefined) return Promise.resolve({ action: 'cancel' })
-    return this.#untilTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
-  }
-
-  #untilTimeout(answer: Promise<JsonObject>, late: () => void): Promise<JsonObject> {
-    const timer = setTimeout(late, this.#rules.timeoutMs)
-    timer.unref()
-    return answer.finally(() => clearTimeout(timer))
-  }
-}
-
-interface Ending extends Omit<PromptResult, 'turn'> {}
-
-interface Failure {
-  readonly outcome: Outcome
-  readonly error: VitrineError
 }
 
 function foreign(context: EventContext, params: unknown): Meaning {
   const event = objectIn(params, 'event') ?? {}
   return { instead: [{ ...context, type: 'foreign.event', data: { type: 'unknown', ...event } }] }
-}
-
-function failureFacts(error: VitrineError, outcome: Outcome): JsonObject {
-  if (outcome !== 'failed') return {}
-  const { code, message, retryable } = isVitrineError(error) ? error : toVitrineError(error)
-  return { errorType: 'VitrineError', errorCode: code, errorMessage: message, retryable }
-}
-
-function counts(usage: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(usage).filter(
-      ([, value]) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
-    ),
-  )
 }

@@ -132,7 +132,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     try {
       const found = await findAgentFor(this.#where, wanted)
       session.begin(await create(session, found))
-      await session.choose(found.mode)
+      await session.chooseFirst(found.mode)
       return session
     } catch (error) {
       await this.closed(session).catch(() => undefined)
@@ -247,7 +247,7 @@ export class SandboxSessions implements Sessions, SessionHome {
       listen: (port) => this.sandbox.listen(port),
       around: (tool, input, run) =>
         this.journal
-          .as({ session: session.id, actor: session.agent, ...session.turnContext })
+          .as({ ...session.context, actor: session.agent })
           .operate('host_tool', { tool, input }, run),
       relay: { node: this.#agents.node },
     })

@@ -93,7 +93,7 @@ export class Calls {
     const timer = setTimeout(() => controller.abort(tooLong), callMs)
     try {
       const work = (async () => tool.run(input, { session: this.#session, signal }))()
-      return toolResult(await work, resultBytes)
+      return toolResult(await Promise.race([work, aborted]), resultBytes)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)

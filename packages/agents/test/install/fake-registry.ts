@@ -28,8 +28,13 @@ export async function fakeRegistry(
   const requests: string[] = []
   /** While it is set, files are not answered. */
   let held: Promise<void> | undefined
-  const server = createServer(async ({ url = '/' }, response) => {
-    const path = decodeURIComponent(url)
+  const url = () => {
+    const at = server.address()
+    return `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`
+  }
+  const server = createServer(async ({ url: asked = '/', headers }, response) => {
+    // Who takes it for a proxy asks for whole addresses, and finds here what was meant to be elsewhere.
+    const path = decodeURIComponent(new URL(asked, url()).pathname)
     requests.push(path)
     const file = packed.find(({ manifest }) => path === filePath(manifest))
     if (file !== undefined) {
@@ -43,18 +48,13 @@ export async function fakeRegistry(
     else
       response
         .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify(packument(first.manifest.name, versions, address())))
+        .end(JSON.stringify(packument(first.manifest.name, versions, `http://${headers.host}`)))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = () => {
-    const at = server.address()
-    return `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`
-  }
-  const url = address()
-  packed = packagesAt(url).map((one, index) => pack(join(folder, String(index)), one))
+  packed = packagesAt(url()).map((one, index) => pack(join(folder, String(index)), one))
   return {
-    url,
+    url: url(),
     requests,
     /** From now on nobody gets a file, until what comes back is called. */
     hold() {

@@ -292,6 +292,16 @@ describe('an installation fails, and leaves nothing, when', () => {
     }
   })
 
+  test('there is no network', async () => {
+    vi.stubEnv('npm_config_registry', 'https://packages.invalid/')
+    try {
+      const error = await failure(installAgent(fake, { cache }))
+      expect(error.message).toContain('there is no way to the registry')
+    } finally {
+      vi.stubEnv('npm_config_registry', registry.url)
+    }
+  })
+
   test('something else is in its place', async () => {
     mkdirSync(join(cache, 'fake', '1.0.0', 'of-somebody'), { recursive: true })
     const error = await failure(installAgent(fake, { cache }))
@@ -304,6 +314,18 @@ describe('an installation fails, and leaves nothing, when', () => {
     expect(error.code).toBe('cancelled')
     expect(registry.requests).toEqual([])
   })
+})
+
+test('where this machine needs a proxy, the sandbox goes through it too', async () => {
+  vi.stubEnv('npm_config_registry', 'http://packages.invalid/')
+  vi.stubEnv('npm_config_proxy', registry.url.replace('//', '//me:a-login@'))
+  try {
+    expect((await installAgent(fake, { cache })).version).toBe('1.0.0')
+    expect(filesRequested()).toHaveLength(1)
+  } finally {
+    vi.stubEnv('npm_config_registry', registry.url)
+    vi.stubEnv('npm_config_proxy', undefined)
+  }
 })
 
 test('when another process was quicker, its installation is used', async () => {

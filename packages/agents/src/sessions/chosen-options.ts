@@ -1,0 +1,64 @@
+import type { ConfigOption, JsonObject } from '@vitrine/protocol'
+import type { AgentInstance } from './agent-instance.ts'
+import { chosen, type KnownOption, readOptions, shownOptions, withCurrent } from './config-options.ts'
+import { textIn } from './fields.ts'
+
+/** What can be chosen in a session, and what is. */
+export class ChosenOptions {
+  #options: readonly KnownOption[] = []
+
+  get shown(): ConfigOption[] {
+    return shownOptions(this.#options)
+  }
+
+  /** From the answer that began the session. */
+  read(answer: JsonObject): void {
+    this.#options = readOptions(answer)
+  }
+
+  /** Tells the agent; throws before that when it has no such choice. */
+  async choose(
+    instance: AgentInstance,
+    sessionId: string,
+    wanted: { readonly category?: string; readonly id?: string },
+    value: string | boolean,
+  ): Promise<void> {
+    const { via, id } = chosen(instance.agent, this.#options, wanted, value)
+    const told = readOptions(await tell(instance, sessionId, via, id, value))
+    this.#options = told.length > 0 ? told : withCurrent(this.#options, id, value)
+  }
+
+  /** The agent changed something itself; whether it is about this. */
+  hear(update: JsonObject): boolean {
+    if (update.sessionUpdate === 'current_mode_update') {
+      const mode = this.#options.find(({ category }) => category === 'mode')
+      const current = textIn(update, 'currentModeId')
+      if (mode === undefined || current === undefined) return false
+      this.#options = withCurrent(this.#options, mode.id, current)
+      return true
+    }
+    if (update.sessionUpdate !== 'config_option_update') return false
+    const told = readOptions(update)
+    const others = this.#options.filter(
+      ({ id, via }) => via !== 'config' && !told.some((one) => one.id === id),
+    )
+    if (told.length > 0) this.#options = [...told, ...others]
+    return told.length > 0
+  }
+}
+
+function tell(
+  instance: AgentInstance,
+  sessionId: string,
+  via: KnownOption['via'],
+  configId: string,
+  value: string | boolean,
+): Promise<JsonObject> {
+  if (via === 'mode') return instance.request('session/set_mode', { sessionId, modeId: String(value) })
+  if (via === 'model') return instance.request('session/set_model', { sessionId, modelId: String(value) })
+  return instance.request('session/set_config_option', {
+    sessionId,
+    configId,
+    ...(typeof value === 'boolean' ? { type: 'boolean', value } : { value }),
+  })
+}

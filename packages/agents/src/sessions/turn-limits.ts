@@ -1,0 +1,34 @@
+import type { Journal } from '@vitrine/journal'
+import type { TurnLimits } from '@vitrine/protocol'
+import type { ActiveTurn } from './active-turn.ts'
+
+/** Says when a turn takes too long, or when nothing has been heard for too long. Returns how to stop watching. */
+export function watchLimits(
+  turn: ActiveTurn,
+  { limits, answers }: { readonly limits: TurnLimits; readonly answers: { readonly size: number } },
+  journal: Journal,
+  stop: () => void,
+): () => void {
+  const { idleMs, totalMs } = limits
+  let idle: NodeJS.Timeout | undefined
+  const reached = (limit: string, max: number) => {
+    journal.append([{ type: 'limit.reached', data: { limit, max } }]).catch(() => undefined)
+    stop()
+  }
+  const total =
+    totalMs === undefined ? undefined : setTimeout(() => reached('turn.totalMs', totalMs), totalMs)
+  const watchIdle = (max: number, wait: number) => {
+    idle = setTimeout(() => {
+      // Who waits for a person is not idle.
+      if (answers.size > 0) turn.lastHeard = performance.now()
+      const left = max - (performance.now() - turn.lastHeard)
+      if (left <= 0) reached('turn.idleMs', max)
+      else watchIdle(max, left)
+    }, wait)
+  }
+  if (idleMs !== undefined) watchIdle(idleMs, idleMs)
+  return () => {
+    clearTimeout(total)
+    clearTimeout(idle)
+  }
+}

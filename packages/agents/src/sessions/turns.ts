@@ -1,0 +1,235 @@
+import type { Journal } from '@vitrine/journal'
+import {
+  type ContentBlock,
+  type EventContext,
+  type JsonObject,
+  newId,
+  type Outcome,
+  type PromptResult,
+  type TurnLimits,
+  toVitrineError,
+  VitrineError,
+} from '@vitrine/protocol'
+import type { LocalSandbox } from '@vitrine/sandbox'
+import { ActiveTurn } from './active-turn.ts'
+import type { AgentInstance } from './agent-instance.ts'
+import { objectIn, textIn } from './fields.ts'
+import { defaultCancelMs } from './limits.ts'
+import { modelErrorSign } from './model-error.ts'
+import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
+import { PromptQueue } from './prompt-queue.ts'
+import { watchLimits } from './turn-limits.ts'
+import type { WaitingAnswers } from './waiting-answers.ts'
+
+/** What turns need of their session. */
+export interface TurnsHome {
+  readonly id: string
+  readonly agent: string
+  readonly journal: Journal
+  readonly sandbox: LocalSandbox
+  readonly answers: WaitingAnswers
+  readonly limits: TurnLimits
+  /** The agent's own id for the session. */
+  readonly agentSession: string
+  /** Throws when the session is closed. */
+  mustBeOpen(): void
+  /** The agent that runs, brought back when it has ended. */
+  withAgent(): Promise<AgentInstance>
+  /** What the agent must be told before the next prompt, once. */
+  takeTold(): string | undefined
+}
+
+type Ending = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
+
+/** The turns of one session: one at a time, each with one end. */
+export class Turns {
+  readonly #home: TurnsHome
+  readonly #queue: PromptQueue
+  #count: number
+  #current: ActiveTurn | undefined
+  #instance: AgentInstance | undefined
+  #stopped: 'cancelled' | 'timeout' | undefined
+  #cancelling: Promise<void> | undefined
+  #over: Promise<unknown> = Promise.resolve()
+
+  constructor(home: TurnsHome, options: { readonly queue: number; readonly count: number }) {
+    this.#home = home
+    this.#queue = new PromptQueue(options.queue)
+    this.#count = options.count
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  get busy(): boolean {
+    return this.#queue.busy
+  }
+
+  /** The turn that runs and that the agent has not answered. */
+  get current(): ActiveTurn | undefined {
+    return this.#current?.answered === false ? this.#current : undefined
+  }
+
+  /** Whom something belongs to that happens now. */
+  get context(): EventContext {
+    return this.current?.context ?? { session: this.#home.id }
+  }
+
+  /** Settles when the turn that runs is over and on record. */
+  get over(): Promise<unknown> {
+    return this.#over
+  }
+
+  prompt(content: string | readonly ContentBlock[], signal: AbortSignal | undefined): Promise<PromptResult> {
+    const blocks = promptBlocks(content)
+    const turn = newId('turn')
+    if (signal?.aborted) return Promise.resolve({ turn, outcome: 'cancelled' })
+    const cancel = () => {
+      if (!this.#queue.drop(turn) && this.#current?.id === turn) void this.#stop('cancelled')
+    }
+    signal?.addEventListener('abort', cancel, { once: true })
+    const answer = this.#queue.add(turn, () => {
+      const over = this.#run(turn, blocks, signal)
+      this.#over = over.catch(() => undefined)
+      return over
+    })
+    return answer.finally(() => signal?.removeEventListener('abort', cancel))
+  }
+
+  /** Ends the turn that runs, and answers those that wait. */
+  async cancel(waiting: (turn: string) => PromptResult | VitrineError): Promise<void> {
+    this.#queue.answerWaiting(waiting)
+    await this.#stop('cancelled')
+    await this.#over
+  }
+
+  async #run(
+    id: string,
+    blocks: readonly ContentBlock[],
+    signal: AbortSignal | undefined,
+  ): Promise<PromptResult> {
+    const { sandbox, journal: base, agent } = this.#home
+    this.#home.mustBeOpen()
+    // What was changed before belongs to what was before.
+    const [instance] = await Promise.all([
+      this.#home.withAgent(),
+      sandbox.settleFiles().catch(() => undefined),
+    ])
+    const prompt = fitBlocks(agent, blocks, objectIn(instance.capabilities.promptCapabilities))
+    const turn = new ActiveTurn(this.#home.id, id, () => instance.bridge.transport.now())
+    const journal = base.as({ turn: id })
+    await journal.append([
+      { type: 'turn.started', data: { index: this.#count, prompt: shownBlocks(blocks) } },
+    ])
+    this.#count += 1
+    this.#current = turn
+    this.#instance = instance
+    this.#stopped = undefined
+    const leave = sandbox.beginTurn({ session: this.#home.id, turn: id })
+    const unwatch = watchLimits(turn, this.#home, journal, () => void this.#stop('timeout'))
+    try {
+      if (signal?.aborted) void this.#stop('cancelled')
+      const ending = await this.#ask(instance, turn, prompt).catch((error: unknown) => this.#failed(error))
+      turn.setAnswered()
+      await this.#cancelling
+      if (turn.openSince !== undefined && instance.alive)
+        instance.bridge.transport.endChildrenSince(turn.openSince)
+      await sandbox.settleFiles().catch(() => undefined)
+      return await this.#finish(turn, journal, instance, ending)
+    } finally {
+      unwatch()
+      leave()
+      this.#current = undefined
+      this.#cancelling = undefined
+    }
+  }
+
+  async #ask(instance: AgentInstance, turn: ActiveTurn, blocks: readonly ContentBlock[]): Promise<Ending> {
+    const { agent, agentSession: sessionId } = this.#home
+    const told = this.#home.takeTold()
+    const prompt = told === undefined ? blocks : [{ type: 'text', text: told }, ...blocks]
+    const answer = await instance.request(
+      'session/prompt',
+      { sessionId, prompt },
+      { ms: Number.POSITIVE_INFINITY },
+    )
+    const stopReason = textIn(answer, 'stopReason')
+    if (stopReason === undefined)
+      throw new VitrineError(
+        'agent_confused',
+        `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(answer).slice(0, 200)}`,
+      )
+    const usage = objectIn(answer, 'usage')
+    const { text, updates } = turn
+    const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    return {
+      outcome: this.#stopped === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
+      stopReason,
+      ...(usage && { usage: counts(usage) }),
+      ...(modelError && { modelError }),
+    }
+  }
+
+  /** An error after a cancel is what became of the cancel. */
+  #failed(error: unknown): Ending {
+    const outcome: Outcome = this.#stopped ?? 'failed'
+    return { outcome, error: toVitrineError(error, 'agent_failed') }
+  }
+
+  async #finish(
+    turn: ActiveTurn,
+    journal: Journal,
+    instance: AgentInstance,
+    { error, ...result }: Ending,
+  ): Promise<PromptResult> {
+    const { answers } = this.#home
+    const failed = result.outcome === 'failed' && error !== undefined
+    // What was asked and not answered in this turn is not asked any more.
+    if (instance.bridge.exit === undefined) answers.cancelAll('the end of the turn')
+    const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
+    const { openTools, began } = turn
+    const data = {
+      ...result,
+      ...(failed && errorFacts(error)),
+      durationMs: Math.round((performance.now() - began) * 1_000) / 1_000,
+      ...(openTools.length > 0 && { closedToolCalls: openTools }),
+    }
+    await journal.append([...orphaned, { type: 'turn.finished', data }])
+    if (failed) throw error
+    return { turn: turn.id, ...result }
+  }
+
+  #stop(why: 'cancelled' | 'timeout'): Promise<void> {
+    const turn = this.current
+    const instance = this.#instance
+    if (turn === undefined || instance === undefined) return Promise.resolve()
+    this.#stopped ??= why
+    this.#cancelling ??= this.#cancelNow(turn, instance).catch(() => undefined)
+    return this.#cancelling
+  }
+
+  /** Asks the agent to stop, and after a while does not ask any more. */
+  async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
+    const { answers, agentSession: sessionId, limits, journal } = this.#home
+    answers.cancelAll('cancel')
+    await instance.notify('session/cancel', { sessionId })
+    const max = limits.cancelMs ?? defaultCancelMs
+    await Promise.race([turn.answeredWithin(max), instance.bridge.closed])
+    if (turn.answered || !instance.alive) return
+    await journal.append([{ type: 'limit.reached', turn: turn.id, data: { limit: 'turn.cancelMs', max } }])
+    await instance.end(0)
+  }
+}
+
+function errorFacts({ code, message, retryable }: VitrineError): JsonObject {
+  return { errorType: 'VitrineError', errorCode: code, errorMessage: message, retryable }
+}
+
+function counts(usage: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(usage).filter(
+      ([, value]) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
+    ),
+  )
+}

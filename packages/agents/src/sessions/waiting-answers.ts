@@ -1,0 +1,133 @@
+import {
+  type EventContext,
+  type EventInput,
+  type JsonObject,
+  type PendingPermission,
+  type PendingQuestion,
+  type PermissionAnswer,
+  type QuestionAnswer,
+  VitrineError,
+} from '@vitrine/protocol'
+import { type Envelope, idKey } from '../bridge/envelope.ts'
+import { textIn } from './fields.ts'
+import { elicitation, Permission, planApproval, type Question } from './pending.ts'
+import { ruleFor, type SettledRules } from './permissions.ts'
+
+/** What the agent of a session waits for. Each is asked once, and answered once: by a rule, by somebody, or by the clock. */
+export class WaitingAnswers {
+  readonly #rules: SettledRules
+  readonly #permissions = new Map<string, Permission>()
+  readonly #questions = new Map<string, Question>()
+
+  constructor(rules: SettledRules) {
+    this.#rules = rules
+  }
+
+  get size(): number {
+    return this.#permissions.size + this.#questions.size
+  }
+
+  get permissions(): readonly PendingPermission[] {
+    return [...this.#permissions.values()].filter(({ decided }) => !decided).map(({ pending }) => pending)
+  }
+
+  get questions(): readonly PendingQuestion[] {
+    return [...this.#questions.values()].filter(({ decided }) => !decided).map(({ pending }) => pending)
+  }
+
+  /** A request of the agent, before it is written: what it asks for, if it is one of these. */
+  ask(
+    envelope: Envelope & { kind: 'request' },
+    context: EventContext,
+    params: unknown,
+    facts: JsonObject,
+  ): Permission | Question | undefined {
+    const key = idKey(envelope.id)
+    if (envelope.method === 'elicitation/create') {
+      const question = elicitation(envelope.id, context, params)
+      this.#questions.set(key, question)
+      return question
+    }
+    if (envelope.method !== 'session/request_permission') return undefined
+    const permission = new Permission(envelope.id, context, params, facts)
+    const { toolCall } = permission.pending
+    if (textIn(toolCall, 'kind') === 'switch_mode' && this.#rules.default === 'ask') {
+      const question = planApproval(envelope.id, context, permission.pending)
+      this.#questions.set(key, question)
+      return question
+    }
+    this.#permissions.set(key, permission)
+    return permission
+  }
+
+  /** Its answer is on its way to the agent: it waits no longer. */
+  take(key: string): Permission | Question | undefined {
+    const waiting = this.#permissions.get(key) ?? this.#questions.get(key)
+    this.#permissions.delete(key)
+    this.#questions.delete(key)
+    return waiting
+  }
+
+  /** What the agent is answered with, once that is known. */
+  answerTo(key: string): Promise<JsonObject> {
+    const permission = this.#permissions.get(key)
+    if (permission !== undefined) return this.#decide(permission)
+    const question = this.#questions.get(key)
+    if (question === undefined) return Promise.resolve({ action: 'cancel' })
+    return this.#untilTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
+  }
+
+  #decide(permission: Permission): Promise<JsonObject> {
+    const rule = ruleFor(this.#rules, textIn(permission.pending.toolCall, 'kind') ?? 'other')
+    if (rule === 'ask')
+      return this.#untilTimeout(permission.answer, () => {
+        permission.respond(this.#rules.onTimeout, 'time limit', 'timeout')
+      })
+    try {
+      permission.respond(rule, 'rule')
+    } catch {
+      // What the rule grants is not offered in that form: whatever grants it, or nothing.
+      const allow = permission.pending.options.find(({ kind }) => kind.startsWith('allow'))
+      permission.respond(allow === undefined ? 'cancelled' : { option: allow.id }, 'rule')
+    }
+    return permission.answer
+  }
+
+  #untilTimeout(answer: Promise<JsonObject>, late: () => void): Promise<JsonObject> {
+    const timer = setTimeout(late, this.#rules.timeoutMs)
+    timer.unref()
+    return answer.finally(() => clearTimeout(timer))
+  }
+
+  async respondPermission(id: string, answer: PermissionAnswer): Promise<void> {
+    const permission = [...this.#permissions.values()].find((one) => one.id === id)
+    if (permission === undefined || permission.decided)
+      throw new VitrineError('permission_not_pending', `The permission ${id} waits for no answer.`)
+    permission.respond(answer, 'code')
+    await permission.recorded
+  }
+
+  async respondQuestion(id: string, answer: QuestionAnswer): Promise<void> {
+    const question = [...this.#questions.values()].find((one) => one.id === id)
+    if (question === undefined || question.decided)
+      throw new VitrineError('question_not_pending', `The question ${id} waits for no answer.`)
+    question.respond(answer, 'code')
+    await question.recorded
+  }
+
+  cancelAll(by: string): void {
+    for (const waiting of [...this.#permissions.values(), ...this.#questions.values()]) waiting.cancel(by)
+  }
+
+  /** An agent that is gone gets no answer: what it asked for ends with it. */
+  orphaned(): EventInput[] {
+    const waiting = [...this.#permissions.values(), ...this.#questions.values()]
+    this.#permissions.clear()
+    this.#questions.clear()
+    return waiting.map((one) => {
+      one.cancel('the end of the agent', 'interrupted')
+      one.setRecorded()
+      return one.resolved(undefined)
+    })
+  }
+}
