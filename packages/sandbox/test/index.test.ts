@@ -10,6 +10,7 @@ it('exports these values and no others', () => {
     'formatPtyUpdate',
     'judge',
     'local',
+    'ticksNow',
   ])
 })
 
@@ -26,6 +27,7 @@ it('exports these types and no others', async () => {
   expect(names.sort()).toEqual([
     'ArchiveLimits',
     'AskAboutCommand',
+    'ClockTicks',
     'CommandPolicy',
     'CommandPolicyOptions',
     'CreateSandboxOptions',
@@ -42,6 +44,7 @@ it('exports these types and no others', async () => {
     'Rule',
     'SandboxLimits',
     'SetupStep',
+    'TalkingProcess',
     'Verdict',
     'WatchOptions',
     'WorkspaceManifest',

@@ -1,5 +1,3 @@
-import type { VitrineErrorOptions } from '@vitrine/protocol'
-
 /** What is known of a download that failed. */
 export interface FailedDownload {
   /** All that npm wrote. */
@@ -62,9 +60,4 @@ export function lastLines(output: string): string {
     .slice(-keptLines)
     .join('\n')
     .replace(/\/\/[^/\s@]+@/g, '//…@')
-}
-
-/** For programs that read the error. */
-export function failureDetails(agent: string, version: string, output: string): VitrineErrorOptions {
-  return { details: { agent, version, output: lastLines(output) } }
 }

@@ -19,6 +19,8 @@ export interface LaunchPlaces {
   readonly home: string
   /** The rest of PATH; default the system's own folders. */
   readonly path?: string
+  /** Where commands of this machine are looked for; default the host's PATH. */
+  readonly commands?: string
 }
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -30,9 +32,9 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export function launchOf(
   entry: AgentEntry,
   installation: Pick<Installation, 'path'> | undefined,
-  { node, home, path = systemPath }: LaunchPlaces,
+  { node, home, path = systemPath, commands = process.env.PATH ?? '' }: LaunchPlaces,
 ): AgentLaunch {
-  const { argv, folders } = start(entry, installation, node, path)
+  const { argv, folders } = start(entry, installation, node, commands)
   const own = Object.fromEntries(
     Object.entries(entry.env).map(([name, template]) => [name, fill(template, { home })]),
   )
@@ -49,7 +51,7 @@ function start(
   { name, source }: AgentEntry,
   installation: Pick<Installation, 'path'> | undefined,
   node: string,
-  path: string,
+  commands: string,
 ): Start {
   switch (source.kind) {
     case 'npm':
@@ -62,14 +64,15 @@ function start(
       return fromNpm(source, installation.path, node)
     case 'command': {
       const [command = '', ...args] = source.command
-      const found = findCommand(command, path)
+      const found = findCommand(command, commands)
       if (found === undefined)
         throw new VitrineError(
           'agent_not_installed',
           `The agent ${name} is not on this machine: ${source.howToGet}`,
           { details: { agent: name, command } },
         )
-      return { argv: [found, ...args], folders: [] }
+      // What it calls is often beside it.
+      return { argv: [found, ...args], folders: [dirname(found)] }
     }
     case 'builtin': {
       const script = builtinScript(source)

@@ -256,18 +256,29 @@ function endpointOf(entry: AgentEntry, endpoint: ModelEndpoint | undefined, home
       `It is not known how to point the agent ${entry.name} at another model endpoint.`,
     )
   const url = new URL(endpoint.url)
+  const model = endpoint.model ?? modelEndpoint.defaultModel
   const values: Filling = {
     url: endpoint.url.replace(/\/+$/, '') + modelEndpoint.path,
     key: endpoint.key ?? 'none',
-    model: endpoint.model ?? modelEndpoint.defaultModel ?? 'default',
     home,
+    ...(model !== undefined && { model }),
   }
   const port = url.port || (url.protocol === 'http:' ? '80' : '443')
   return {
-    env: mapValues(modelEndpoint.env, (text) => fill(text, values)),
-    files: mapValues(modelEndpoint.files, (text) => fill(text, values)),
+    env: filledOnly(mapValues(modelEndpoint.env, (text) => fill(text, values))),
+    files: mapValues(modelEndpoint.files, (text) => fill(text, quotable(values))),
     reach: [`${url.hostname}:${port}`],
   }
+}
+
+/** What is left open by the endpoint is left to the agent. */
+function filledOnly(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([, text]) => !/\{(url|key|model)\}/.test(text)))
+}
+
+/** In JSON and TOML they stand between quotes. */
+function quotable(values: Filling): Filling {
+  return mapValues(values, (text) => JSON.stringify(text).slice(1, -1))
 }
 
 function filled(env: Readonly<Record<string, string>>, { home }: LocalSandbox): Record<string, string> {

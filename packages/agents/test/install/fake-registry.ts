@@ -52,7 +52,7 @@ export async function fakeRegistry(
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  packed = packagesAt(url()).map((one, index) => pack(join(folder, String(index)), one))
+  packed = pack(folder, packagesAt(url()))
   return {
     url: url(),
     requests,
@@ -75,7 +75,24 @@ export async function fakeRegistry(
 
 export type FakeRegistry = Awaited<ReturnType<typeof fakeRegistry>>
 
-function pack(folder: string, { name, version, files, bin, scripts }: FakePackage): Packed {
+function pack(folder: string, packages: readonly FakePackage[]): Packed[] {
+  if (packages.length === 0) return []
+  const written = packages.map((one, index) => ({
+    source: join(folder, String(index)),
+    manifest: write(join(folder, String(index)), one),
+  }))
+  const { script } = findNpm(process.env, process.execPath)
+  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder]
+  execFileSync(process.execPath, [script, ...args, ...written.map(({ source }) => source)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  return written.map(({ manifest }) => ({
+    manifest,
+    tarball: readFileSync(join(folder, `${manifest.name}-${manifest.version}.tgz`)),
+  }))
+}
+
+function write(folder: string, { name, version, files, bin, scripts }: FakePackage): Packed['manifest'] {
   mkdirSync(folder, { recursive: true })
   const manifest = {
     name,
@@ -87,10 +104,7 @@ function pack(folder: string, { name, version, files, bin, scripts }: FakePackag
   // For their owner alone: whoever unpacks them carelessly makes something that nobody else can read.
   for (const [path, content] of Object.entries(files))
     writeFileSync(join(folder, path), content, { mode: 0o600 })
-  const { script } = findNpm(process.env, process.execPath)
-  const args = [script, 'pack', '--json', '--ignore-scripts', '--loglevel=error']
-  execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  return { manifest, tarball: readFileSync(join(folder, `${name}-${version}.tgz`)) }
+  return manifest
 }
 
 function filePath({ name, version }: Packed['manifest']): string {

@@ -33,9 +33,10 @@ const needsItsScript = `#!/usr/bin/env node
 const { readFileSync } = require('node:fs')
 if (readFileSync(__dirname + '/ready', 'utf8') === 'yes') require('./agent.js')
 `
-/** Says whether it could reach the registry. */
-const prepares = (url: string) => `
-const { writeFileSync } = require('node:fs')
+/** Says whether it could reach the registry, and sets a trap. */
+const prepares = (url: string, victim: string) => `
+const { symlinkSync, writeFileSync } = require('node:fs')
+symlinkSync(${JSON.stringify(victim)}, __dirname + '/../../vitrine-agent.json')
 const socket = require('node:net').connect(${new URL(url).port}, '127.0.0.1')
 const end = (word) => { writeFileSync(__dirname + '/network', word); socket.destroy() }
 socket.on('connect', () => end('reached'))
@@ -73,7 +74,11 @@ beforeAll(async () => {
       name: 'fake-prepared',
       version: '1.0.0',
       bin: 'start.js',
-      files: { 'agent.js': answers, 'start.js': needsItsScript, 'postinstall.js': prepares(url) },
+      files: {
+        'agent.js': answers,
+        'start.js': needsItsScript,
+        'postinstall.js': prepares(url, join(place, 'victim')),
+      },
     },
     { name: 'fake-companion', version: '0.1.0', files: { 'index.js': '' } },
   ])
@@ -170,6 +175,7 @@ describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) 
       packages: [{ name: 'fake-prepared', version: '1.0.0' }],
       postinstall: 'node_modules/fake-prepared/postinstall.js',
     })
+    writeFileSync(join(place, 'victim'), 'untouched')
     const steps = new Set<string>()
     const { path } = await installAgent(prepared, {
       cache,
@@ -177,6 +183,8 @@ describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) 
       onProgress: ({ step }) => steps.add(step),
     })
     expect([...steps]).toEqual(['download', 'postinstall', 'verify', 'done'])
+    expect(readFileSync(join(place, 'victim'), 'utf8')).toBe('untouched')
+    expect((await installed(cache, 'prepared'))?.version).toBe('1.0.0')
     expect(readFileSync(join(path, 'node_modules/fake-prepared/ready'), 'utf8')).toBe('yes')
     expect(readFileSync(join(path, 'node_modules/fake-prepared/network'), 'utf8')).toBe(
       isolation === 'none' ? 'reached' : 'none',

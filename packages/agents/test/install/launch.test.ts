@@ -33,7 +33,7 @@ test('the agent of this package needs no installation', () => {
 
 test('what is not installed says how to get it', () => {
   expect(() => launchOf(findAgent('claude'), undefined, places)).toThrow(/installAgent\('claude'\)/)
-  expect(() => launchOf(findAgent('amp'), undefined, { ...places, path: '/nowhere' })).toThrow(/amp-acp/)
+  expect(() => launchOf(findAgent('amp'), undefined, { ...places, commands: '/nowhere' })).toThrow(/amp-acp/)
 })
 
 test('a command is found on PATH', () => {
@@ -41,8 +41,9 @@ test('a command is found on PATH', () => {
   try {
     writeFileSync(join(folder, 'cursor-agent'), '#!/bin/sh\n')
     chmodSync(join(folder, 'cursor-agent'), 0o755)
-    const { argv } = launchOf(findAgent('cursor'), undefined, { ...places, path: `.:${folder}` })
+    const { argv, env } = launchOf(findAgent('cursor'), undefined, { ...places, commands: `.:${folder}` })
     expect(argv).toEqual([join(folder, 'cursor-agent'), 'acp'])
+    expect(env.PATH).toBe(`${folder}:/opt/node/bin:/usr/bin`)
   } finally {
     rmSync(folder, { recursive: true })
   }

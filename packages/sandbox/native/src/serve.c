@@ -23,6 +23,8 @@
 #define MAX_COMMANDS 8192
 #define HAS_INPUT 1
 #define AS_ROOT 2
+// Its keeper holds what it leaves behind, so that it can still be found.
+#define KEEPS_ON 4
 
 struct request {
   unsigned int size, id, flags;
@@ -152,9 +154,10 @@ static void __attribute__((noreturn)) keep(const struct request *request, const 
       record.kind = ended;
       record.value = status;
       tell(&record);
-      leave(0);
+      if (!(request->flags & KEEPS_ON)) leave(0);
+      command = -1;
     }
-    if (gone < 0 && gone != -EINTR) leave(125);
+    if (gone < 0 && gone != -EINTR) leave(command == -1 ? 0 : 125);
   }
 }
 

@@ -169,6 +169,7 @@ function begin(
     user,
     tty,
     input,
+    keepsOn: how.talks === true,
   }
   const host = { machine, journal, limits: core.settings.processLimits }
   const { owner, restart } = options

@@ -16,13 +16,14 @@ const askMs = 10 * 60_000
 export class PolicyGate {
   readonly #policy: CommandPolicy
   /** Gates see events, where secrets are masked; a command is judged before. */
-  readonly #judged = new AsyncLocalStorage<Judgement>()
+  readonly #judged = new AsyncLocalStorage<Judgement | 'beyond'>()
 
   constructor(journal: Journal, policy: CommandPolicy, ask?: AskAboutCommand) {
     this.#policy = policy
     const gate: Parameters<Journal['gate']>[1] = async (_, { signal }) => {
       const judgement = this.#judged.getStore()
       if (judgement === undefined) return { answer: 'deny', reason: 'the command was not judged' }
+      if (judgement === 'beyond') return { answer: 'allow', reason: 'the host itself starts this program' }
       const { verdict, reason } = judgement
       if (verdict === 'allow') return 'allow'
       if (verdict === 'deny') return { answer: 'deny', reason }
@@ -37,5 +38,10 @@ export class PolicyGate {
   /** Runs an operation whose gate will answer for this command. */
   judging<T>(command: Command, shell: string | readonly string[] | undefined, operation: () => T): T {
     return this.#judged.run(judge(this.#policy, command, shell), operation)
+  }
+
+  /** The same for a program that is not for the policy to judge. */
+  passing<T>(operation: () => T): T {
+    return this.#judged.run('beyond', operation)
   }
 }

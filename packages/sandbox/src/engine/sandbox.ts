@@ -123,8 +123,9 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     const { onStderr, ...spawning } = options
     const onOutput: OutputListener = (_stream, chunk) => onStderr?.(chunk)
     // Who opens a session has decided that this program runs; a policy is about what it runs then.
-    const caller = { ...this.#caller, gate: undefined }
-    const entry = await start(caller, command, spawning, { talks: true, onOutput })
+    const begin = () =>
+      start({ ...this.#caller, gate: undefined }, command, spawning, { talks: true, onOutput })
+    const entry = await (this.#gate === undefined ? begin() : this.#gate.passing(begin))
     return talkingProcess(entry)
   }
 

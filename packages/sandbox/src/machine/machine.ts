@@ -11,6 +11,8 @@ export interface Launch {
   readonly user?: string | undefined
   /** Whether its input stays open for what is to come. */
   readonly input: boolean
+  /** What it leaves behind at its end can still be found and ended by `killTree`. */
+  readonly keepsOn?: boolean
   readonly tty?: { readonly cols: number; readonly rows: number } | undefined
 }
 

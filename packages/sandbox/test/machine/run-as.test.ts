@@ -1,0 +1,49 @@
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSandbox, local } from '../../src/index.ts'
+import { openSandbox } from '../fixtures/sandbox.ts'
+
+const root = process.getuid?.() === 0
+
+describe.runIf(root)('a sandbox without isolation whose commands run as somebody', () => {
+  it('lets that user work in the workspace and in HOME, and passes on what the host writes', async () => {
+    const data = place()
+    const sandbox = await createSandbox({ provider: local({ data, isolation: 'none', user: 'nobody' }) })
+    onTestFinished(() => sandbox.close())
+    const { stdout } = await sandbox.exec('id -un; touch mine "$HOME/mine" && echo ok; echo "$USER"')
+    expect(stdout).toBe('nobody\nok\nnobody\n')
+    await sandbox.files.write('given', 'by the host')
+    expect((await sandbox.exec('echo more >> given && cat given')).stdout).toBe('by the hostmore\n')
+    expect(statSync(join(sandbox.root, 'given')).uid).toBe(statSync(join(sandbox.root, 'mine')).uid)
+    expect((await sandbox.exec('id -u', { user: 'root' })).stdout).toBe('0\n')
+  })
+
+  it('does not let that user see what the host keeps of it', async () => {
+    const sandbox = await openSandbox({ data: place(), isolation: 'none', user: 'nobody' })
+    const { exitCode } = await sandbox.exec(`ls "${join(sandbox.root, '..', 'state')}"`)
+    expect(exitCode).not.toBe(0)
+  })
+
+  it('says which folder that user may not enter', async () => {
+    const data = mkdtempSync('/var/tmp/vitrine-closed-')
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }))
+    const provider = local({ data, isolation: 'none', user: 'nobody' })
+    await expect(createSandbox({ provider })).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining(`may not enter ${data}`),
+    })
+  })
+
+  it('says so when there is no such user', async () => {
+    const provider = local({ data: place(), isolation: 'none', user: 'nobody-at-all' })
+    await expect(createSandbox({ provider })).rejects.toMatchObject({ code: 'user_unknown' })
+  })
+})
+
+function place(): string {
+  const data = mkdtempSync('/var/tmp/vitrine-open-')
+  chmodSync(data, 0o711)
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }))
+  return data
+}

@@ -1,0 +1,78 @@
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { commandPolicy, type LocalSandbox, ticksNow } from '../../src/index.ts'
+import { openSandbox } from '../fixtures/sandbox.ts'
+
+describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolation %s', (isolation) => {
+  it('is heard by its caller, and its output is in the journal only where it is stderr', async () => {
+    const sandbox = await openSandbox({ isolation })
+    const errors: Buffer[] = []
+    const program = await sandbox.talk(['sh', '-c', 'echo aside >&2; cat'], {
+      onStderr: (chunk) => errors.push(Buffer.from(chunk)),
+    })
+    program.stdin.end('to whoever asked\n')
+    expect(await text(program.stdout)).toBe('to whoever asked\n')
+    expect(await program.exit).toEqual({ outcome: 'ok', exitCode: 0, signal: null })
+    expect(Buffer.concat(errors).toString()).toBe('aside\n')
+    const { events } = await sandbox.journal.read({ types: ['process.output'] })
+    expect(events.map((event) => event.data)).toMatchObject([{ stream: 'stderr', data: 'aside\n' }])
+  })
+
+  it('waits when its caller does not read', async () => {
+    const sandbox = await openSandbox({ isolation })
+    const program = await sandbox.talk(['sh', '-c', 'head -c 20000000 /dev/zero; echo written >&2'])
+    await sleep(300)
+    expect(await sandbox.processes.logs(program.id)).toEqual([])
+    let bytes = 0
+    for await (const chunk of program.stdout) bytes += (chunk as Buffer).length
+    expect(bytes).toBe(20_000_000)
+    await program.exit
+  })
+
+  it('can be freed of what it has started since a moment, and of nothing else', async () => {
+    const sandbox = await openSandbox({ isolation })
+    const script = 'sleep 1000 & echo $!; read line; setsid sleep 1000 & echo $!; read line; wait'
+    const program = await sandbox.talk(['sh', '-c', script])
+    const lines = program.stdout[Symbol.asyncIterator]()
+    const first = await numberOf(lines)
+    // The kernel counts in hundredths of a second.
+    await sleep(30)
+    const moment = ticksNow()
+    program.stdin.write('\n')
+    const second = await numberOf(lines)
+    const alive = (pid: number) => isAlive(sandbox, pid)
+    expect([await alive(first), await alive(second)]).toEqual([true, true])
+    expect(program.killSince(moment)).toBe(1)
+    await expect.poll(() => alive(second)).toBe(false)
+    expect([await alive(first), await alive(program.pid)]).toEqual([true, true])
+    await program.kill()
+  })
+
+  it('can be cleared of what it left behind after its own end', async () => {
+    const sandbox = await openSandbox({ isolation })
+    const program = await sandbox.talk(['sh', '-c', 'setsid sleep 1000 >/dev/null 2>&1 & echo $!'])
+    const left = await numberOf(program.stdout[Symbol.asyncIterator]())
+    await program.exit
+    await program.endTree()
+    expect(await isAlive(sandbox, left)).toBe(false)
+  })
+
+  it('is not judged by the policy for what it runs', async () => {
+    const sandbox = await openSandbox({ isolation }, { policy: commandPolicy({ deny: ['cat'] }) })
+    await expect(sandbox.exec('cat /dev/null')).rejects.toMatchObject({ code: 'gate_refused' })
+    const program = await sandbox.talk(['cat'])
+    await program.kill()
+  })
+})
+
+async function numberOf(lines: AsyncIterator<unknown>): Promise<number> {
+  const { value } = await lines.next()
+  return Number(String(value).trim())
+}
+
+/** One that nobody has asked about yet is dead all the same. */
+async function isAlive(sandbox: LocalSandbox, pid: number): Promise<boolean> {
+  const { exitCode } = await sandbox.exec(`grep -q '^State:[[:space:]]*[RSD]' /proc/${pid}/status`)
+  return exitCode === 0
+}
