@@ -92,7 +92,12 @@ export function chosen(
   value: string | boolean,
 ): KnownOption {
   const { category, id } = wanted
-  const option = options.find((one) => (id === undefined ? one.category === category : one.id === id))
+  // Some have several of a category: the one that is named like it is meant.
+  const option =
+    id === undefined
+      ? (options.find((one) => one.category === category && one.id === category) ??
+        options.find((one) => one.category === category))
+      : options.find((one) => one.id === id)
   const what = id ?? category ?? ''
   if (option === undefined) {
     const known = options.map((one) => one.id).join(', ')

@@ -309,8 +309,10 @@ export class Tree {
     const touched =
       now.kind === 'file' && (now.size !== node.seen.size || now.modified !== node.seen.modified)
     // The move itself has set the time that tells of a content whose own time was put back.
-    const content = touched || node.digest !== undefined ? this.#read(node, now) : undefined
-    const rewritten = touched || (content !== undefined && content.digest !== node.digest)
+    // It was moved just when it was to be read: then it is read here.
+    const missed = node.image?.unkept === 'unreadable'
+    const content = touched || missed || node.digest !== undefined ? this.#read(node, now) : undefined
+    const rewritten = touched || (content !== undefined && (missed || content.digest !== node.digest))
     const before = node.image
     this.#remember(node, now, rewritten ? content?.digest : node.digest)
     await round.tell({

@@ -1,0 +1,207 @@
+import { expect, it } from 'vitest'
+import { isRunning, marked } from './process-table.ts'
+import { eventsOf, eventually, failure, open, scene, script, talk, until } from './scene.ts'
+
+it('cancels while the agent talks', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox, { env: { VITRINE_DEMO_PACE: '1' } })
+  const running = session.prompt('/stream 100000 16')
+  await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('3 ....'))
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled', stopReason: 'cancelled' })
+  expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])
+  expect(await talk(sandbox, session, '/say again')).toBe('again')
+})
+
+it('cancels what was prompted a moment ago and has not begun', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox)
+  const running = session.prompt('/stall')
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  expect(await talk(sandbox, session, '/say again')).toBe('again')
+})
+
+it('closes what was prompted a moment ago, and leaves the others', async () => {
+  const sandbox = await scene()
+  const other = await open(sandbox)
+  const session = await open(sandbox)
+  const running = session.prompt('/stall')
+  await session.close()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  expect(await talk(sandbox, other, '/say here')).toBe('here')
+})
+
+it('cancels a tool, and its processes are gone', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox, { mode: 'auto' })
+  const mark = `tool-${crypto.randomUUID()}`
+  const running = session.prompt(`/run sleep 100; echo ${mark}`)
+  await eventually(() => marked(mark).length > 0)
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  await eventually(() => marked(mark).length === 0)
+})
+
+it('cancels while a permission is pending: it is answered, once', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox)
+  const running = session.prompt('/ask edit')
+  await until(sandbox, 'permission.requested')
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  expect(session.permissions).toEqual([])
+  expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
+    { data: { outcome: 'cancelled', answer: 'cancelled', by: 'cancel' } },
+  ])
+})
+
+it('cancels while a question is pending', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox)
+  const running = session.prompt('/question')
+  await until(sandbox, 'question.requested')
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  expect(await eventsOf(sandbox, 'question.resolved')).toMatchObject([
+    { data: { outcome: 'cancelled', action: 'cancel', by: 'cancel' } },
+  ])
+})
+
+it('ends an agent that ignores the cancel, and brings it back with the next prompt', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox, { limits: { cancelMs: 100 } })
+  const running = session.prompt('/stall-hard')
+  await until(sandbox, 'turn.started')
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  expect(await eventsOf(sandbox, 'limit.reached')).toMatchObject([
+    { data: { limit: 'turn.cancelMs', max: 100 } },
+  ])
+  expect(await until(sandbox, 'session.closed')).toMatchObject({ data: { endedBy: 'host' } })
+  expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { endedBy: 'host' } }])
+  expect(session.info.state).toBe('open')
+  expect(await talk(sandbox, session, '/say back')).toBe('back')
+})
+
+it('ends an agent that does not even read its cancel', async () => {
+  const deaf = script(
+    'deaf',
+    `on('session/prompt', ({ sessionId }) => {
+      process.stdin.pause()
+      lines.pause()
+      say(sessionId, 'deaf now')
+      setInterval(() => {}, 1000)
+    })`,
+  )
+  const sandbox = await scene({ agents: [deaf] })
+  const session = await sandbox.openSession({ agent: 'deaf', limits: { cancelMs: 100 } })
+  const running = session.prompt('listen')
+  await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('deaf now'))
+  // More than a pipe holds: nothing that follows is ever written.
+  const stuffing = failure(session.setMode('x'.repeat(10)))
+  expect((await stuffing).code).toBe('option_unknown')
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+})
+
+it('ends an agent that has stopped reading in the middle of a prompt', async () => {
+  const deaf = script(
+    'deaf',
+    `on('session/new', ({ id }) => {
+      lines.pause()
+      process.stdin.pause()
+      reply(id, { sessionId: 's' })
+      setInterval(() => {}, 1000)
+    })`,
+  )
+  const sandbox = await scene({ agents: [deaf] })
+  const session = await sandbox.openSession({ agent: 'deaf', limits: { cancelMs: 100 } })
+  const running = session.prompt('x'.repeat(3 * 1024 * 1024))
+  await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('session/prompt'))
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+})
+
+/** As both codex adapters do: the tool call is never closed, and its process runs on. */
+const careless = script(
+  'careless',
+  `import { spawn } from 'node:child_process'
+  let turn
+  on('session/prompt', ({ id, sessionId }) => {
+    turn = id
+    update(sessionId, { sessionUpdate: 'tool_call', toolCallId: 'run-1', title: 'sleep', kind: 'execute', status: 'in_progress' })
+    const child = spawn('setsid', ['sleep', '1000'], { detached: true, stdio: 'ignore' })
+    child.on('spawn', () => say(sessionId, 'pid ' + child.pid))
+  })
+  on('session/cancel', () => reply(turn, { stopReason: 'cancelled' }))`,
+)
+
+it('closes the tool calls that a cancelled agent left open, and kills what runs in them', async () => {
+  const sandbox = await scene({ agents: [careless] })
+  const session = await sandbox.openSession({ agent: 'careless' })
+  const running = session.prompt('go')
+  const told = await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('"pid '))
+  const pid = Number(/pid (\d+)/.exec(JSON.stringify(told.data))?.[1])
+  expect(isRunning(pid)).toBe(true)
+  await session.cancel()
+  expect(await running).toMatchObject({ outcome: 'cancelled', stopReason: 'cancelled' })
+  expect(await eventsOf(sandbox, 'turn.finished')).toMatchObject([{ data: { closedToolCalls: ['run-1'] } }])
+  await eventually(() => !isRunning(pid))
+  expect(await eventsOf(sandbox, 'agent.exited')).toEqual([])
+})
+
+it('leaves alone what another session of the same process runs', async () => {
+  const sandbox = await scene({ agents: [{ ...careless, shared: true }] })
+  const [first, second] = [
+    await sandbox.openSession({ agent: 'careless' }),
+    await sandbox.openSession({ agent: 'careless' }),
+  ]
+  expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(1)
+  const pidOf = async (session: string) => {
+    const fits = ({ data, session: of }: { data: unknown; session?: string }) =>
+      of === session && JSON.stringify(data).includes('"pid ')
+    const { data } = await until(sandbox, 'agent.message', fits)
+    return Number(/pid (\d+)/.exec(JSON.stringify(data))?.[1])
+  }
+  const one = first.prompt('go')
+  await pidOf(first.id)
+  const two = second.prompt('go')
+  const other = await pidOf(second.id)
+  // The script answers the newest turn: this is the second's answer, and it ends while the first runs.
+  await second.cancel()
+  expect(await two).toMatchObject({ outcome: 'cancelled' })
+  expect(isRunning(other)).toBe(true)
+  await first.close()
+  await one.catch(() => undefined)
+})
+
+it('names an open tool call at the end of a turn that was not cancelled too', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox)
+  await session.prompt('/tool-open')
+  const [finished] = await eventsOf(sandbox, 'turn.finished')
+  expect(finished?.data).toMatchObject({ outcome: 'ok', closedToolCalls: [expect.stringMatching(/^tool-/)] })
+  await session.prompt('/tool-first')
+  expect((await eventsOf(sandbox, 'turn.finished'))[1]?.data).not.toHaveProperty('closedToolCalls')
+})
+
+it('takes what an agent left running with it when the session closes', async () => {
+  const sandbox = await scene()
+  const session = await open(sandbox)
+  const said = await talk(sandbox, session, '/leave exec setsid sleep 1000')
+  const pid = Number(/process (\d+)/.exec(said)?.[1])
+  expect(isRunning(pid)).toBe(true)
+  await session.close()
+  await eventually(() => !isRunning(pid))
+})
+
+it('does not wait for an agent that ignores the end', async () => {
+  const sandbox = await scene()
+  const mark = `stays-${crypto.randomUUID()}`
+  const session = await open(sandbox, { env: { VITRINE_DEMO_IGNORE_EOF: '1', MARK: mark } })
+  expect(await talk(sandbox, session, '/leave sleep 1000')).toContain('Left process')
+  expect(marked(mark).length).toBeGreaterThan(1)
+  await session.close()
+  await eventually(() => marked(mark).length === 0)
+})

@@ -1,0 +1,29 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openTreeScene } from './tree-scene.ts'
+
+it('keeps the content of a file that was moved just when it was to be read', async () => {
+  let root = ''
+  const scene = await openTreeScene({
+    prepare: (path) => {
+      root = path
+    },
+    around: (_path, real) => ({
+      ...real,
+      read(name, maxBytes) {
+        // As a program does that writes beside a file and then puts it in place.
+        if (name === 'draft') renameSync(join(root, 'draft'), join(root, 'file'))
+        return real.read(name, maxBytes)
+      },
+    }),
+  })
+  writeFileSync(join(scene.root, 'draft'), 'content')
+  await scene.watcher.flush()
+  // It was moved while the first one looked.
+  await scene.watcher.flush()
+  expect(await scene.told()).toEqual(['created draft', 'moved draft → file'])
+  const [created, moved] = await scene.events()
+  expect(created?.data).toMatchObject({ afterUnkept: 'unreadable' })
+  expect(moved?.data.after).toMatch(/^sha256:/)
+})
