@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AgentsOf, installAgent, listAgents, SandboxSessions } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
@@ -213,11 +214,11 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   #localOptions(given: LocalOptions): LocalOptions {
-    const { data, defaults, agents } = { ...this.#parts }
+    const { data, defaults, agents } = this.#parts
     const options = { ...defaults, ...given, data }
     const isolated = options.isolation !== 'none'
     const binds = isolated ? agentPlaces(agents.cache, agents.node).map((source) => ({ source })) : []
-    const user = options.user ?? plainUser(options.root)
+    const user = options.user ?? plainUser(options.root, agents.node)
     return {
       ...options,
       ...(binds.length > 0 && { binds: [...(options.binds ?? []), ...binds] }),
@@ -227,11 +228,17 @@ export class Host implements SandboxClient, AsyncDisposable {
 }
 
 /** Without isolation a root host lets another user run commands: whoever owns the folder, or nobody. */
-function plainUser(root: string | undefined): string | undefined {
-  if (!isRoot()) return undefined
+function plainUser(root: string | undefined, node: string): string | undefined {
+  // Where others may not run Node, no agent could be started as one of them.
+  if (!isRoot() || !othersMayEnter(dirname(node))) return undefined
   if (root === undefined) return 'nobody'
   const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? 0
   return owner === 0 ? undefined : String(owner)
+}
+
+function othersMayEnter(folder: string): boolean {
+  const open = (statSync(folder).mode & 0o001) !== 0
+  return open && (folder === dirname(folder) || othersMayEnter(dirname(folder)))
 }
 
 function mustBeTheSame({ id, directory }: SandboxRecord): void {

@@ -17,6 +17,11 @@ export interface InProcessOptions {
   readonly id?: string | ((sequence: number) => string)
 }
 
+export interface InProcessClient extends SandboxClient {
+  create(): Promise<HostSandbox>
+  attach(id: string): Promise<HostSandbox>
+}
+
 /**
  * Sandboxes in this very process whose agent is a function: for tests, and to work offline. Everything else is real.
  *
@@ -24,10 +29,7 @@ export interface InProcessOptions {
  * const client = inProcessSandboxClient({ onPrompt: (prompt) => [`You said: ${prompt}`] })
  * const session = await (await client.create()).openSession({ agent: 'in-process' })
  */
-export function inProcessSandboxClient(options: InProcessOptions): SandboxClient & {
-  create(): Promise<HostSandbox>
-  attach(id: string): Promise<HostSandbox>
-} {
+export function inProcessSandboxClient(options: InProcessOptions): InProcessClient {
   const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}` } = options
   const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
   const live = new Map<string, HostSandbox>()
@@ -74,7 +76,7 @@ export interface InlineExecutor {
 export function inlineSandboxClient(
   factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
   options: Pick<InProcessOptions, 'id' | 'workdir'> = {},
-): ReturnType<typeof inProcessSandboxClient> {
+): InProcessClient {
   return inProcessSandboxClient({
     ...options,
     onPrompt: (prompt, context) => runInline(factory, prompt, context),

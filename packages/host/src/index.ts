@@ -5,6 +5,7 @@ export { Host, type HostCreateOptions, type SandboxInfo } from './host.ts'
 export type { HostSandbox } from './host-sandbox.ts'
 export {
   type InlineExecutor,
+  type InProcessClient,
   type InProcessOptions,
   inlineSandboxClient,
   inProcessSandboxClient,

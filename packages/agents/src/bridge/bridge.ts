@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
@@ -8,18 +9,22 @@ import {
   idKey,
   invalidRequest,
   methodNotFound,
-  readEnvelope,
 } from './envelope.ts'
-import { LineCutter, type Piece } from './lines.ts'
+import { type Garbage, LineCutter, type Piece } from './lines.ts'
 import { Party, type PartyOptions } from './party.ts'
+import { readPieces } from './pieces.ts'
 import { showWords } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
+/** What is no message, with no message in between: what says so much of it does not speak the protocol. */
+const maxUnparsedBytes = 1024 * 1024
 /** What is read and not yet committed: above it the agent's pipe is not read, below the other it is read again. */
 const highWater = 8 * 1024 * 1024
 const lowWater = 2 * 1024 * 1024
 const defaultMaxMessageBytes = 32 * 1024 * 1024
 const retryMs = 200
+/** How long the end of an agent may take that does not read any more. */
+const deafMs = 1_000
 
 export type Direction = 'in' | 'out'
 
@@ -66,9 +71,13 @@ export class Bridge {
   /** Requests of parties that the agent has not answered. */
   readonly #asked = new Map<number, { readonly party: Party; readonly id: JsonRpcId }>()
   /** Requests of the agent that nobody has answered. */
-  readonly #open = new Map<string, AnyRequest>()
+  readonly #open = new Set<string>()
   #nextId = 0
   #unhandled = 0
+  /** Bytes since the last message that were none. */
+  #unparsedBytes = 0
+  /** Why the host ended it. */
+  #fault: string | undefined
   #held = false
   #began = performance.now()
   #endedBy: 'agent' | 'host' = 'agent'
@@ -104,6 +113,11 @@ export class Bridge {
     return bridge
   }
 
+  /** Whether it has ended, or is being ended. */
+  get ending(): boolean {
+    return this.#exit !== undefined || this.#fault !== undefined || this.#endedBy === 'host'
+  }
+
   /** How it ended, once it has. */
   get exit(): AgentExit | undefined {
     return this.#exit
@@ -137,6 +151,10 @@ export class Bridge {
     if (exit === undefined) return new VitrineError('agent_exited', `The agent ${this.agent} is ending.`)
     const how = exit.signal === null ? `exit code ${exit.exitCode ?? 'unknown'}` : `signal ${exit.signal}`
     const { exitCode, signal, stderr } = exit
+    if (this.#fault !== undefined)
+      return new VitrineError('agent_confused', `The agent ${this.agent} was ended: ${this.#fault}`, {
+        details: { agent: this.agent, instance: this.instance, exitCode, signal, stderr: { ...stderr } },
+      })
     return new VitrineError(
       'agent_exited',
       `The agent ${this.agent} has ended (${how}).${showWords(stderr)}`,
@@ -171,21 +189,21 @@ export class Bridge {
   /** From the agent: in the record first, then to whoever wants it. */
   #take(pieces: readonly Piece[]): void {
     const events: EventInput[] = []
-    const messages: { envelope: Envelope; committed: Meaning['committed'] }[] = []
+    const messages: { envelope: Envelope; committed: Meaning['committed']; again: boolean }[] = []
     let bytes = 0
-    let fatal = false
-    for (const piece of pieces) {
-      const envelope = piece.kind === 'line' ? readEnvelope(piece.text) : piece
-      bytes += piece.kind === 'line' ? piece.bytes : piece.bytes.length
-      if (envelope.kind === 'garbage') {
-        const raw = piece.kind === 'line' ? Buffer.from(piece.text) : piece.bytes
-        events.push(this.#unparsed(raw, envelope.reason))
-        fatal ||= raw.length >= this.#maxMessageBytes
+    for (const piece of readPieces(pieces)) {
+      if (piece.kind === 'garbage') {
+        bytes += piece.bytes.length
+        events.push(this.#unparsed(piece.bytes, piece.reason), ...this.#tooMuch(piece))
         continue
       }
-      const meaning = this.#options.meaning(envelope, 'out')
+      const { envelope } = piece
+      bytes += piece.bytes
+      this.#unparsedBytes = 0
+      const again = this.#isOpenAlready(envelope)
+      const meaning = again ? {} : this.#options.meaning(envelope, 'out')
       events.push(...this.#eventsOf(envelope, 'out', meaning))
-      messages.push({ envelope, committed: meaning.committed })
+      messages.push({ envelope, committed: meaning.committed, again })
     }
     if (events.length === 0) return
     this.#weigh(bytes)
@@ -193,15 +211,38 @@ export class Bridge {
     this.#heard = Promise.all([this.#heard, committed]).then(
       () => {
         this.#weigh(-bytes)
-        for (const message of messages) {
-          message.committed?.()
-          this.#deliver(message.envelope)
+        for (const { envelope, committed: settle, again } of messages) {
+          settle?.()
+          this.#deliver(envelope, again)
         }
         // What it said is lost, and with it perhaps the answer that somebody waits for.
-        if (fatal) void this.end(0).catch(() => undefined)
+        if (this.#fault !== undefined) void this.end(0).catch(() => undefined)
       },
       () => this.#lost(),
     )
+  }
+
+  /** Whether it asks something under an id that waits for an answer. */
+  #isOpenAlready(envelope: Envelope): boolean {
+    if (envelope.kind !== 'request') return false
+    const key = idKey(envelope.id)
+    if (this.#open.has(key)) return true
+    this.#open.add(key)
+    return false
+  }
+
+  /** A limit that bites says so. */
+  #tooMuch({ bytes, tooLong = false }: Garbage): EventInput[] {
+    this.#unparsedBytes += bytes.length
+    if (this.#fault !== undefined) return []
+    if (!tooLong && this.#unparsedBytes < maxUnparsedBytes) return []
+    const [limit, max] = tooLong
+      ? ['agent.messageBytes', this.#maxMessageBytes]
+      : ['agent.unparsedBytes', maxUnparsedBytes]
+    this.#fault = tooLong
+      ? `it sent a message of more than ${max} bytes.`
+      : `it does not speak the Agent Client Protocol: ${max} bytes of its output were no message. Look at \`agent.unparsed\` in the journal, and at its command.`
+    return [{ type: 'limit.reached', data: { limit, max, agent: this.agent, instance: this.instance } }]
   }
 
   #unparsed(raw: Buffer, reason: string): EventInput {
@@ -224,9 +265,9 @@ export class Bridge {
     return [{ ...context, type: 'agent.message', data }, ...events]
   }
 
-  #deliver(envelope: Envelope): void {
+  #deliver(envelope: Envelope, again: boolean): void {
     if (envelope.kind === 'response') this.#answered(envelope.id, envelope.message)
-    else if (envelope.kind === 'request') this.#ask(envelope.id, envelope.message)
+    else if (envelope.kind === 'request') this.#ask(envelope.id, envelope.message, again)
     else for (const party of this.#parties) if (party.hears(envelope.method)) party.give(envelope.message)
   }
 
@@ -240,21 +281,18 @@ export class Bridge {
     asked.party.give({ ...message, id: asked.id })
   }
 
-  #ask(id: JsonRpcId, message: AnyRequest): void {
-    const key = idKey(id)
-    if (this.#open.has(key)) {
+  #ask(id: JsonRpcId, message: AnyRequest, again: boolean): void {
+    if (again) {
       const why = `A request with the id ${String(id)} is open already.`
-      void this.#write(errorResponse(id, invalidRequest, why)).catch(() => undefined)
+      void this.#write(errorResponse(id, invalidRequest, why), {}).catch(() => undefined)
       return
     }
     const answering = [...this.#parties].filter((party) => party.answers(message.method))
-    if (answering.length === 0) {
-      const why = `Nobody here answers ${message.method}.`
-      void this.#write(errorResponse(id, methodNotFound, why)).catch(() => undefined)
-      return
-    }
-    this.#open.set(key, message)
     for (const party of answering) party.give(message)
+    if (answering.length > 0) return
+    this.#open.delete(idKey(id))
+    const why = `Nobody here answers ${message.method}.`
+    void this.#write(errorResponse(id, methodNotFound, why)).catch(() => undefined)
   }
 
   /** From a party to the agent. */
@@ -280,10 +318,10 @@ export class Bridge {
     return this.#write(envelope.message)
   }
 
-  #write(message: AnyMessage): Promise<void> {
+  #write(message: AnyMessage, known?: Meaning): Promise<void> {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
-    const meaning = this.#options.meaning(envelope, 'in')
+    const meaning = known ?? this.#options.meaning(envelope, 'in')
     // One after another: the order of the record is the order in which the agent gets them.
     const said = this.#said.then(async () => {
       await this.#append(this.#eventsOf(envelope, 'in', meaning))
@@ -291,7 +329,19 @@ export class Bridge {
     })
     this.#said = said.catch(() => this.#lost())
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`))
+    return said.then(() =>
+      this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#deaf()),
+    )
+  }
+
+  /** Its pipe is broken: it has ended, or will never hear anything again. */
+  async #deaf(): Promise<never> {
+    await Promise.race([this.closed, sleep(deafMs, undefined, { ref: false })])
+    if (this.#exit === undefined) {
+      this.#fault ??= 'it has closed its input, and hears nothing any more.'
+      await this.end(0)
+    }
+    throw this.gone()
   }
 
   #note(message: string): void {
@@ -318,7 +368,7 @@ export class Bridge {
         return
       } catch (error) {
         if (!isVitrineError(error) || error.retryable !== true || this.#exit !== undefined) throw error
-        await new Promise((resolve) => setTimeout(resolve, retryMs))
+        await sleep(retryMs)
       }
     }
   }

@@ -1,7 +1,15 @@
 /** A piece of what an agent wrote: a whole line, or what could not be one. */
 export type Piece =
   | { readonly kind: 'line'; readonly text: string; readonly bytes: number }
-  | { readonly kind: 'garbage'; readonly bytes: Buffer; readonly reason: string }
+  | Garbage
+
+export interface Garbage {
+  readonly kind: 'garbage'
+  readonly bytes: Buffer
+  readonly reason: string
+  /** It is not all of it. */
+  readonly tooLong?: true
+}
 
 const newline = 0x0a
 
@@ -44,7 +52,8 @@ export class LineCutter {
     this.#parts.push(bytes.subarray(0, room))
     this.#size += Math.min(bytes.length, room)
     if (bytes.length <= room) return
-    pieces.push({ kind: 'garbage', bytes: Buffer.concat(this.#parts), reason: tooLong(this.#maxBytes) })
+    const reason = `longer than ${this.#maxBytes} bytes; only these are kept`
+    pieces.push({ kind: 'garbage', bytes: Buffer.concat(this.#parts), reason, tooLong: true })
     this.#parts = []
     this.#size = 0
     this.#skipping = true
@@ -66,8 +75,4 @@ export class LineCutter {
       pieces.push({ kind: 'garbage', bytes: line, reason: 'not UTF-8' })
     }
   }
-}
-
-export function tooLong(maxBytes: number): string {
-  return `longer than ${maxBytes} bytes; only these are kept`
 }

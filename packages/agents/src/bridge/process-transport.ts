@@ -4,8 +4,9 @@ import { type TalkingProcess, ticksNow } from '@vitrine/sandbox'
 import type { StderrLines } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
-/** How long the last bytes of a dead agent may take; whoever else holds its pipe is not waited for. */
+/** How long nothing may come from a dead agent's pipe before it is left; whoever else holds it is not waited for. */
 const lastBytesMs = 100
+const lastWaits = 20
 
 /** An agent that is a program in a sandbox. */
 export function processTransport(process: TalkingProcess, stderr: StderrLines): AgentTransport {
@@ -16,20 +17,40 @@ export function processTransport(process: TalkingProcess, stderr: StderrLines): 
     stdout.once('end', resolve)
     stdout.once('close', resolve)
   })
+  let held = false
+  let heard = 0
+  /** What it wrote before its end is read, however long it takes to put that on record. */
+  const lastBytes = async (): Promise<void> => {
+    for (let left = lastWaits; left > 0; left -= held ? 0 : 1) {
+      const before = heard
+      const late = sleep(lastBytesMs, 'late', { ref: false })
+      if ((await Promise.race([drained, late])) !== 'late' || (heard === before && !held)) return
+    }
+  }
   const ended = process.observed.then(async (exit: ProcessExit): Promise<AgentExit> => {
-    await Promise.race([drained, sleep(lastBytesMs, undefined, { ref: false })])
-    stdout.removeAllListeners('data')
-    stdout.destroy()
     // What it left behind goes with it.
     await process.endTree().catch(() => undefined)
+    await lastBytes()
+    stdout.removeAllListeners('data')
+    stdout.destroy()
     return { ...exit, stderr: stderr.words() }
   })
   ended.catch(() => undefined)
   return {
     facts: { process: process.id, pid: process.pid },
-    start: (take) => void stdout.on('data', take),
-    hold: () => void stdout.pause(),
-    release: () => void stdout.resume(),
+    start: (take) =>
+      void stdout.on('data', (bytes: Buffer) => {
+        heard += 1
+        take(bytes)
+      }),
+    hold() {
+      held = true
+      stdout.pause()
+    },
+    release() {
+      held = false
+      stdout.resume()
+    },
     write: (line) =>
       new Promise((resolve, reject) => {
         stdin.write(line, (error) => (error ? reject(error) : resolve()))

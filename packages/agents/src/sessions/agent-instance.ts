@@ -36,6 +36,8 @@ export class AgentInstance {
   #connection: ClientConnection | undefined
   #initialized: JsonObject = {}
   #ending: Promise<AgentExit> | undefined
+  /** Who is about to have a session here. */
+  #claims = 0
 
   static async start(options: InstanceOptions, signal?: AbortSignal): Promise<AgentInstance> {
     const instance = new AgentInstance(options)
@@ -61,7 +63,24 @@ export class AgentInstance {
 
   /** False once it has ended or is being ended. */
   get alive(): boolean {
-    return this.#bridge !== undefined && this.#bridge.exit === undefined && this.#ending === undefined
+    return this.#bridge !== undefined && !this.#bridge.ending && this.#ending === undefined
+  }
+
+  /** Nobody has a session here, or is about to. */
+  get idle(): boolean {
+    return this.sessions.size === 0 && this.#claims === 0
+  }
+
+  /** It stays until this is taken back. */
+  claim(): () => void {
+    this.#claims += 1
+    return () => {
+      this.#claims -= 1
+    }
+  }
+
+  forget(session: AgentSession): void {
+    for (const [key, one] of this.sessions) if (one === session) this.sessions.delete(key)
   }
 
   get endedByHost(): boolean {
@@ -95,15 +114,12 @@ export class AgentInstance {
     this.#connection = this.#app().connect(party.stream)
     this.#connection.closed.catch(() => undefined)
     void bridge.closed.then((exit) => this.#gone(exit)).catch(() => undefined)
-    const cancel = () => void bridge.end(0).catch(() => undefined)
-    signal?.addEventListener('abort', cancel, { once: true })
     try {
-      this.#initialized = await this.request('initialize', this.#introduction(), { ms: startMs })
+      const asked = { ms: startMs, ...(signal && { signal }) }
+      this.#initialized = await this.request('initialize', this.#introduction(), asked)
     } catch (error) {
       await bridge.end(0).catch(() => undefined)
       throw error
-    } finally {
-      signal?.removeEventListener('abort', cancel)
     }
     if (this.#initialized.protocolVersion !== 1) {
       await bridge.end(endGraceMs)
@@ -132,13 +148,11 @@ export class AgentInstance {
   async request(
     method: string,
     params: JsonObject,
-    { ms = answerMs }: { readonly ms?: number } = {},
+    { ms = answerMs, signal }: { readonly ms?: number; readonly signal?: AbortSignal } = {},
   ): Promise<JsonObject> {
     try {
       const answer = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
-      return (
-        (await (Number.isFinite(ms) ? withinTime(answer, ms, `${method} of ${this.agent}`) : answer)) ?? {}
-      )
+      return (await withinTime(answer, ms, `${method} of ${this.agent}`, signal)) ?? {}
     } catch (error) {
       throw this.explain(method, error)
     }

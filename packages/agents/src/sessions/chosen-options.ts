@@ -25,7 +25,29 @@ export class ChosenOptions {
   ): Promise<void> {
     const { via, id } = chosen(instance.agent, this.#options, wanted, value)
     const told = readOptions(await tell(instance, sessionId, via, id, value))
-    this.#options = told.length > 0 ? told : withCurrent(this.#options, id, value)
+    this.#options = this.#with(told.length > 0 ? told : withCurrent(this.#options, id, value))
+  }
+
+  /** Chooses again what was chosen before, where the agent that came back begins otherwise. */
+  async chooseAgain(
+    instance: AgentInstance,
+    sessionId: string,
+    before: readonly Pick<ConfigOption, 'id' | 'current'>[],
+  ): Promise<void> {
+    for (const { id, current } of before) {
+      const now = this.#options.find((option) => option.id === id)
+      if (now === undefined || now.current === current) continue
+      if (typeof current !== 'string' && typeof current !== 'boolean') continue
+      await this.choose(instance, sessionId, { id }, current)
+    }
+  }
+
+  /** An agent that has options of two generations tells of one of them at a time. */
+  #with(told: readonly KnownOption[]): KnownOption[] {
+    const others = this.#options.filter(
+      ({ id, via }) => via !== 'config' && !told.some((one) => one.id === id),
+    )
+    return [...told, ...others]
   }
 
   /** The agent changed something itself; whether it is about this. */
@@ -39,10 +61,7 @@ export class ChosenOptions {
     }
     if (update.sessionUpdate !== 'config_option_update') return false
     const told = readOptions(update)
-    const others = this.#options.filter(
-      ({ id, via }) => via !== 'config' && !told.some((one) => one.id === id),
-    )
-    if (told.length > 0) this.#options = [...told, ...others]
+    if (told.length > 0) this.#options = this.#with(told)
     return told.length > 0
   }
 }

@@ -18,6 +18,8 @@ interface Terminal {
 /** An agent's `terminal/*`: processes of the sandbox, on record as every other. */
 export class ClientTerminals {
   readonly #terminals = new Map<string, Terminal>()
+  /** How often all of them were closed. */
+  #closed = 0
 
   async create(sandbox: SandboxCore, owner: string, asked: CreateTerminalRequest): Promise<string> {
     if (this.#terminals.size >= maxTerminals)
@@ -28,11 +30,16 @@ export class ClientTerminals {
     const { command, args = [], env = [], cwd, outputByteLimit } = asked
     // Some agents put a whole line of shell where a program is due.
     const line = args.length === 0 && /\s/.test(command.trim()) ? command : [command, ...args]
+    const closed = this.#closed
     const process = await sandbox.spawn(line, {
       owner,
       env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
       ...(cwd && { cwd }),
     })
+    if (closed !== this.#closed) {
+      await process.kill()
+      throw new VitrineError('cancelled', 'Its session ended before the terminal began.')
+    }
     const over = Promise.withResolvers<ProcessExit>()
     const terminal: Terminal = {
       process,
@@ -75,6 +82,7 @@ export class ClientTerminals {
   }
 
   async close(): Promise<void> {
+    this.#closed += 1
     await Promise.allSettled([...this.#terminals.keys()].map((id) => this.release(id)))
   }
 

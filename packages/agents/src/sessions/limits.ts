@@ -10,18 +10,32 @@ export const defaultCancelMs = 10_000
 export const defaultQueue = 16
 export const defaultRestoreChars = 12_000
 
-/** Rejects with a coded error when it takes too long; what was asked is not waited for any more. */
-export async function withinTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new VitrineError('agent_silent', `${what} took longer than ${ms} ms.`))
-    }, ms)
-  })
+/** Rejects with a coded error when it takes too long or is called off; what was asked is not waited for any more. */
+export async function withinTime<T>(
+  work: Promise<T>,
+  ms: number,
+  what: string,
+  signal?: AbortSignal,
+): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const cancel = () => late.reject(cancelled(what))
+  const timer = Number.isFinite(ms)
+    ? setTimeout(
+        () => late.reject(new VitrineError('agent_silent', `${what} took longer than ${ms} ms.`)),
+        ms,
+      )
+    : undefined
+  signal?.addEventListener('abort', cancel, { once: true })
+  if (signal?.aborted) cancel()
   work.catch(() => undefined)
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, late.promise])
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
   }
+}
+
+export function cancelled(what: string): VitrineError {
+  return new VitrineError('cancelled', `${what} was cancelled.`)
 }

@@ -49,7 +49,7 @@ export function shownBlocks(blocks: readonly ContentBlock[]): JsonObject[] {
       name: textIn(block, 'name'),
       bytes:
         payload !== undefined
-          ? Math.floor((payload.length * 3) / 4)
+          ? Buffer.byteLength(payload, 'base64')
           : text !== undefined
             ? Buffer.byteLength(text)
             : undefined,

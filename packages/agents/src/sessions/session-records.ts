@@ -1,4 +1,4 @@
-import type { JournalEvent, JournalReader, JsonObject } from '@vitrine/protocol'
+import type { ConfigOption, JournalEvent, JournalReader, JsonObject } from '@vitrine/protocol'
 import { textIn } from './fields.ts'
 
 /** A session as the journal remembers it. */
@@ -11,6 +11,8 @@ export interface SessionRecord {
   readonly turns: number
   readonly agentSession: string | undefined
   readonly title: string | undefined
+  /** What was chosen last. */
+  readonly chosen: readonly Pick<ConfigOption, 'id' | 'current'>[]
   /** What it was opened with, as far as it was written down. */
   readonly options: JsonObject
 }
@@ -47,6 +49,7 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
       turns: 0,
       agentSession: typeof agentSession === 'string' ? agentSession : undefined,
       title: undefined,
+      chosen: chosenIn(data) ?? [],
       options,
     })
   } else if (known === undefined) return
@@ -56,6 +59,12 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
     const agentSession = textIn(data, 'agentSession') ?? known.agentSession
     const title = 'title' in data ? textIn(data, 'title') : known.title
     const state = 'restored' in data ? 'open' : known.state
-    records.set(session, { ...known, agentSession, title, state })
+    const chosen = chosenIn(data) ?? known.chosen
+    records.set(session, { ...known, agentSession, title, state, chosen })
   }
+}
+
+/** From an event of ours: the options of a session, whole. */
+function chosenIn({ options }: JournalEvent['data']): SessionRecord['chosen'] | undefined {
+  return Array.isArray(options) ? (options as SessionRecord['chosen']) : undefined
 }

@@ -65,8 +65,13 @@ export async function findAgentFor(
   const custom = where.agents.custom.find(({ name }) => name === wanted.agent)
   if (custom === undefined) return knownAgent(where, wanted)
   if (isFunctionAgent(custom)) return functionAgent(where.sandbox, custom)
+  for (const [name, value] of Object.entries(explicitValues(wanted.credentials)))
+    if (value.length >= minSecret) where.store.addSecret(`${custom.name} ${name}`, value)
   return programAgent(where.sandbox, custom, wanted)
 }
+
+/** Shorter ones are in every text. */
+const minSecret = 4
 
 const noQuirks: AgentQuirks = { notes: [] }
 
@@ -118,7 +123,7 @@ async function knownAgent(
   const granted = grantFor(entry, wanted, agents)
   for (const [index, secret] of granted.secrets.entries())
     store.addSecret(`${entry.name} ${granted.names[index] ?? 'credential'}`, secret)
-  if (wanted.modelEndpoint?.key !== undefined && wanted.modelEndpoint.key.length >= 4)
+  if (wanted.modelEndpoint?.key !== undefined && wanted.modelEndpoint.key.length >= minSecret)
     store.addSecret(`${entry.name} model endpoint`, wanted.modelEndpoint.key)
   const isolated = sandbox.capabilities.isolation !== 'none'
   const inner = isolated ? entry.isolation.innerSandboxOff : undefined

@@ -47,6 +47,8 @@ export class Turns {
   readonly #queue: PromptQueue
   #count: number
   #current: ActiveTurn | undefined
+  /** The turn that runs, from before its beginning to after its end. */
+  #running: string | undefined
   #instance: AgentInstance | undefined
   #stopped: 'cancelled' | 'timeout' | undefined
   #cancelling: Promise<void> | undefined
@@ -86,11 +88,11 @@ export class Turns {
     const turn = newId('turn')
     if (signal?.aborted) return Promise.resolve({ turn, outcome: 'cancelled' })
     const cancel = () => {
-      if (!this.#queue.drop(turn) && this.#current?.id === turn) void this.#stop('cancelled')
+      if (!this.#queue.drop(turn) && this.#running === turn) void this.#stop('cancelled')
     }
     signal?.addEventListener('abort', cancel, { once: true })
     const answer = this.#queue.add(turn, () => {
-      const over = this.#run(turn, blocks, signal)
+      const over = this.#run(turn, blocks)
       this.#over = over.catch(() => undefined)
       return over
     })
@@ -104,11 +106,17 @@ export class Turns {
     await this.#over
   }
 
-  async #run(
-    id: string,
-    blocks: readonly ContentBlock[],
-    signal: AbortSignal | undefined,
-  ): Promise<PromptResult> {
+  async #run(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
+    this.#running = id
+    this.#stopped = undefined
+    try {
+      return await this.#begin(id, blocks)
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  async #begin(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
     const { sandbox, journal: base, agent } = this.#home
     this.#home.mustBeOpen()
     // What was changed before belongs to what was before.
@@ -117,6 +125,8 @@ export class Turns {
       sandbox.settleFiles().catch(() => undefined),
     ])
     const prompt = fitBlocks(agent, blocks, objectIn(instance.capabilities.promptCapabilities))
+    // Called off before it began: nobody was asked anything.
+    if (this.#stopped !== undefined) return { turn: id, outcome: this.#stopped }
     const turn = new ActiveTurn(this.#home.id, id, () => instance.bridge.transport.now())
     const journal = base.as({ turn: id })
     await journal.append([
@@ -125,12 +135,13 @@ export class Turns {
     this.#count += 1
     this.#current = turn
     this.#instance = instance
-    this.#stopped = undefined
     const leave = sandbox.beginTurn({ session: this.#home.id, turn: id })
     const unwatch = watchLimits(turn, this.#home, journal, () => void this.#stop('timeout'))
     try {
-      if (signal?.aborted) void this.#stop('cancelled')
-      const ending = await this.#ask(instance, turn, prompt).catch((error: unknown) => this.#failed(error))
+      const asked = this.#ask(instance, turn, prompt).catch((error: unknown) => this.#failed(error))
+      // Called off while it began; the agent hears of the prompt first, and then of its end.
+      if (this.#stopped !== undefined) void this.#stop(this.#stopped)
+      const ending = await asked
       turn.setAnswered()
       await this.#cancelling
       if (turn.openSince !== undefined && instance.alive)
@@ -201,10 +212,12 @@ export class Turns {
   }
 
   #stop(why: 'cancelled' | 'timeout'): Promise<void> {
+    if (this.#running === undefined) return Promise.resolve()
     const turn = this.current
     const instance = this.#instance
+    // Once the agent has answered there is nothing to stop.
+    if (this.#current === undefined || turn !== undefined) this.#stopped ??= why
     if (turn === undefined || instance === undefined) return Promise.resolve()
-    this.#stopped ??= why
     this.#cancelling ??= this.#cancelNow(turn, instance).catch(() => undefined)
     return this.#cancelling
   }

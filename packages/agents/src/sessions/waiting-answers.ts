@@ -115,8 +115,11 @@ export class WaitingAnswers {
     await question.recorded
   }
 
-  cancelAll(by: string): void {
-    for (const waiting of [...this.#permissions.values(), ...this.#questions.values()]) waiting.cancel(by)
+  /** Settles once all of them are on record as called off. */
+  async cancelAll(by: string): Promise<void> {
+    const waiting = [...this.#permissions.values(), ...this.#questions.values()]
+    for (const one of waiting) one.cancel(by)
+    await Promise.all(waiting.map(({ recorded }) => recorded))
   }
 
   /** An agent that is gone gets no answer: what it asked for ends with it. */

@@ -12,11 +12,16 @@ it('asks by default, and says who answered', async () => {
   ])
   await session.respondPermission(String(data.permission), 'allow_once')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
-    { data: { permission: data.permission, outcome: 'ok', answer: 'allow_once', option: 'allow', by: 'code' } },
+    {
+      data: { permission: data.permission, outcome: 'ok', answer: 'allow_once', option: 'allow', by: 'code' },
+    },
   ])
   const { turn } = await running
   expect(data.permission).toBeDefined()
-  expect((await allEvents(sandbox.journal, ['permission.*'])).map((event) => event.turn)).toEqual([turn, turn])
+  expect((await allEvents(sandbox.journal, ['permission.*'])).map((event) => event.turn)).toEqual([
+    turn,
+    turn,
+  ])
   expect(session.permissions).toEqual([])
 })
 
@@ -54,7 +59,12 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
   ['allow by kind', { allow: ['edit'] }, 'Allowed.', 'allow_once'],
   ['allowAlways by kind', { allowAlways: ['edit'] }, 'Allowed.', 'allow_always'],
   ['deny by kind', { default: 'allow', deny: ['edit'] }, 'Rejected.', 'reject_once'],
-  ['deny counts more than allow', { allow: ['edit'], allowAlways: ['edit'], deny: ['edit'] }, 'Rejected.', 'reject_once'],
+  [
+    'deny counts more than allow',
+    { allow: ['edit'], allowAlways: ['edit'], deny: ['edit'] },
+    'Rejected.',
+    'reject_once',
+  ],
 ])('decides by rule: %s', async (_name, permissions, said, answer) => {
   const sandbox = await scene()
   const session = await open(sandbox, { permissions })
@@ -163,7 +173,11 @@ it('chooses by kind, whatever the ids and the order are', async () => {
   const allowing = await sandbox.openSession({ agent: 'odd', permissions: 'allow' })
   const denying = await sandbox.openSession({ agent: 'odd', permissions: 'deny' })
   const option = (optionId: string, kind: string) => ({ optionId, name: optionId, kind })
-  const both = JSON.stringify([option('A', 'allow_always'), option('B', 'reject_once'), option('C', 'allow_once')])
+  const both = JSON.stringify([
+    option('A', 'allow_always'),
+    option('B', 'reject_once'),
+    option('C', 'allow_once'),
+  ])
   expect(await talk(sandbox, allowing, both)).toContain('"C"')
   expect(await talk(sandbox, denying, both)).toContain('"B"')
   const never = JSON.stringify([option('A', 'allow_once'), option('N', 'reject_always')])
@@ -214,7 +228,9 @@ it('answers one request when an agent sends two with one id', async () => {
   expect(session.permissions).toHaveLength(1)
   await session.respondPermission(session.permissions[0]?.id ?? '', 'allow_once')
   const { turn } = await running
-  const said = (await eventsOf(sandbox, 'agent.message', { turn })).map(({ data }) => JSON.stringify(data)).join()
+  const said = (await eventsOf(sandbox, 'agent.message', { turn }))
+    .map(({ data }) => JSON.stringify(data))
+    .join()
   expect(said).toContain('-32600,yes')
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
 })

@@ -3,7 +3,19 @@ import type { PromptResult } from '@vitrine/protocol'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
-import { allEvents, checkLaws, endSessions, eventsOf, failure, open, saidIn, scene, script, talk, until } from './scene.ts'
+import {
+  allEvents,
+  checkLaws,
+  endSessions,
+  eventsOf,
+  failure,
+  open,
+  saidIn,
+  scene,
+  script,
+  talk,
+  until,
+} from './scene.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
@@ -54,7 +66,9 @@ it('takes far more than 2 MiB, and the record has every byte of it', async () =>
     { type: 'text', text: '/echo' },
     { type: 'resource', resource: { uri: 'file:///long.txt', text: long } },
   ])
-  expect(await saidIn(sandbox, { turn })).toContain(`resource, file:///long.txt, ${Buffer.byteLength(long)} bytes`)
+  expect(await saidIn(sandbox, { turn })).toContain(
+    `resource, file:///long.txt, ${Buffer.byteLength(long)} bytes`,
+  )
   const messages = await eventsOf(sandbox, 'agent.message', { turn })
   const [asked] = messages.filter(({ data: { direction } }) => direction === 'in')
   const [, hash = ''] = /"blob":"(sha256:[0-9a-f]{64})"/.exec(JSON.stringify(asked?.data)) ?? []
@@ -87,7 +101,9 @@ it('tells an agent that takes no files their text, and refuses a picture that it
   const picture = await failure(session.prompt([{ type: 'image', mimeType: 'image/png', data: base64(3) }]))
   expect(picture.code).toBe('unsupported')
   expect(picture.message).toContain('plain takes no image')
-  const { turn } = await session.prompt([{ type: 'resource', resource: { uri: 'file:///b.txt', text: 'inside' } }])
+  const { turn } = await session.prompt([
+    { type: 'resource', resource: { uri: 'file:///b.txt', text: 'inside' } },
+  ])
   expect(JSON.parse(await saidIn(sandbox, { turn }))).toEqual([
     { type: 'text', text: 'file:///b.txt:\n\ninside' },
   ])
@@ -125,7 +141,11 @@ it('lets so many wait and no more, and a cancel answers all of them', async () =
   expect(await failure(session.prompt('/say 4'))).toMatchObject({ code: 'session_queue_full' })
   await until(sandbox, 'turn.started')
   await session.cancel()
-  expect((await Promise.all(all)).map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  expect((await Promise.all(all)).map(({ outcome }) => outcome)).toEqual([
+    'cancelled',
+    'cancelled',
+    'cancelled',
+  ])
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(1)
   expect(await talk(sandbox, session, '/say on')).toBe('on')
 })
@@ -151,7 +171,9 @@ it('rejects what waits when the session closes, and whatever comes after', async
 it('heeds a signal before, while it waits, and while it runs', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
-  expect(await session.prompt('/say no', { signal: AbortSignal.abort() })).toMatchObject({ outcome: 'cancelled' })
+  expect(await session.prompt('/say no', { signal: AbortSignal.abort() })).toMatchObject({
+    outcome: 'cancelled',
+  })
   expect(await eventsOf(sandbox, 'turn.started')).toEqual([])
   const running = new AbortController()
   const waiting = new AbortController()

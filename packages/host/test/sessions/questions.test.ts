@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import { eventsOf, failure, open, saidIn, scene, until } from './scene.ts'
 
 it.each([
-  [{ action: 'accept', content: { name: 'Vitrine', colour: 'plum' } }, 'accept: {"name":"Vitrine","colour":"plum"}'],
+  [
+    { action: 'accept', content: { name: 'Vitrine', colour: 'plum' } },
+    'accept: {"name":"Vitrine","colour":"plum"}',
+  ],
   [{ action: 'decline' }, 'decline'],
   [{ action: 'cancel' }, 'cancel'],
 ] as const)('passes the answer to a question on: %j', async (answer, said) => {

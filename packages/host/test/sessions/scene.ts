@@ -145,7 +145,8 @@ function checkSessions(events: readonly JournalEvent[]): void {
       expect(state, `session.closed (${seq}) is of one that is open`).toBe('open')
       states.set(session, 'closed')
     } else if (type === 'session.updated' && 'restored' in data) states.set(session, 'open')
-    else if (type === 'turn.started') expect(state, `turn.started (${seq}) is in one that is open`).toBe('open')
+    else if (type === 'turn.started')
+      expect(state, `turn.started (${seq}) is in one that is open`).toBe('open')
   }
   for (const [session, state] of states) expect(state, `${session} was closed`).toBe('closed')
 }
@@ -200,7 +201,8 @@ export async function failure(work: Promise<unknown>): Promise<VitrineError> {
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (!isVitrineError(error)) throw new Error(`Expected a coded error, got ${String(error)}.`, { cause: error })
+  if (!isVitrineError(error))
+    throw new Error(`Expected a coded error, got ${String(error)}.`, { cause: error })
   return error
 }
 

@@ -1,4 +1,5 @@
-import { VitrineError } from '@vitrine/protocol'
+import { createHash } from 'node:crypto'
+import { randomHex, VitrineError } from '@vitrine/protocol'
 
 /** No dots: the kernel's own files in a group are named `memory.max` and so on. */
 export function checkName(name: string): void {
@@ -8,4 +9,16 @@ export function checkName(name: string): void {
     `name: expected up to 100 letters, digits, "-" or "_", got ${JSON.stringify(name)}.`,
     { details: { argument: 'name' } },
   )
+}
+
+/** How the names of all groups of a sandbox begin, and of no other's. */
+export function groupPrefix(sandbox: string): string {
+  const shown = sandbox.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
+  const exact = createHash('sha256').update(sandbox).digest('hex').slice(0, 16)
+  return `sbx-${shown}-${exact}-`
+}
+
+/** Another one for each start: whoever clears up after a dead host must not take away the group of the next. */
+export function freshGroupName(sandbox: string): string {
+  return `${groupPrefix(sandbox)}${randomHex(4)}`
 }

@@ -1,5 +1,6 @@
 import type { OpenWork } from '@vitrine/protocol'
 import { findCgroups } from '../cgroups/access.ts'
+import { groupPrefix } from '../cgroups/name.ts'
 import { sweepCgroups } from '../cgroups/sweep.ts'
 import { killMembers } from './kill-tree.ts'
 import { carriesMarker, descendantsOf } from './process-table.ts'
@@ -34,6 +35,6 @@ export async function endSurvivors(open: readonly OpenWork[]): Promise<void> {
       const marked = markedBy(id, table.keys())
       return new Set([...marked, ...descendantsOf(marked, table)])
     })
-    if (cgroups.kill) await sweepCgroups(cgroups, id)
+    if (cgroups.kill) await sweepCgroups(cgroups, groupPrefix(id))
   }
 }

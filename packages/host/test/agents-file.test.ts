@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readAgentsFile } from '../src/agents-file.ts'
+import { parseAgent } from '../src/index.ts'
+import { dataFolder, open } from './fixtures/data.ts'
+
+const file = (text: string) => {
+  const path = join(dataFolder(), 'agents.json')
+  writeFileSync(path, text)
+  return path
+}
+
+describe('agents of one’s own in a file', () => {
+  it('are read as they stand', () => {
+    const agents = {
+      mine: { command: ['node', 'a.mjs'], args: ['-v'], env: { A: '1' }, cwd: 'sub', shared: true },
+    }
+    expect(readAgentsFile(file(JSON.stringify(agents)))).toEqual([{ name: 'mine', ...agents.mine }])
+    expect(readAgentsFile('/nowhere/agents.json')).toEqual([])
+  })
+
+  it.each([
+    ['not JSON', '{', 'it is not JSON'],
+    ['a list', '[]', 'expected an object of agents by name'],
+    ['no command', '{"a":{}}', 'a.command: expected a text or a list of texts'],
+    ['an empty command', '{"a":{"command":[]}}', 'a.command'],
+    ['an unknown setting', '{"a":{"command":"x","comand":"y"}}', 'a.comand: there is no such setting'],
+    ['a bad name', '{"a b":{"command":"x"}}', 'expected a name of letters'],
+    ['a bad environment', '{"a":{"command":"x","env":{"A":1}}}', 'a.env: expected texts by name'],
+    ['bad arguments', '{"a":{"command":"x","args":"-v"}}', 'a.args: expected a list of texts'],
+  ])('are refused with what is wrong: %s', (_name, text, message) => {
+    const path = file(text)
+    expect(() => readAgentsFile(path)).toThrow(message)
+    expect(() => readAgentsFile(path)).toThrow(path)
+  })
+
+  it('are there beside those of the code, which come first', async () => {
+    const data = dataFolder()
+    writeFileSync(join(data, 'agents.json'), '{"mine":{"command":"a"},"other":{"command":"b"}}')
+    const host = await open(data, { agents: [{ name: 'mine', onPrompt: () => 'in code' }] })
+    const [first, second] = await host.listAgents()
+    expect([first, second]).toMatchObject([
+      { name: 'mine', from: 'function' },
+      { name: 'other', from: 'command' },
+    ])
+  })
+})
+
+describe('an agent on the command line', () => {
+  it('is a name and a command', () => {
+    expect(parseAgent("mine=node agent.mjs --flag='a=b'")).toEqual({
+      name: 'mine',
+      command: "node agent.mjs --flag='a=b'",
+    })
+  })
+
+  it.each(['mine', '=node', 'mine=', 'a b=c'])('is refused: %s', (text) => {
+    expect(() => parseAgent(text)).toThrow('--agent: expected')
+  })
+})

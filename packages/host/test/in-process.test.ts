@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  type HostSandbox,
+  type InProcessClient,
+  inlineSandboxClient,
+  inProcessSandboxClient,
+} from '../src/index.ts'
+
+async function created(client: InProcessClient): Promise<HostSandbox> {
+  const sandbox = await client.create()
+  onTestFinished(() => sandbox.close())
+  return sandbox
+}
+
+describe('a sandbox whose agent is a function', () => {
+  it('counts its rounds and tells texts, updates and events of any vocabulary', async () => {
+    const client = inProcessSandboxClient({
+      async *onPrompt(prompt, { round }) {
+        yield `${round}: ${prompt}`
+        yield { sessionUpdate: 'plan', entries: [{ content: 'one', priority: 'low', status: 'pending' }] }
+        yield { type: 'turn.started', data: { mine: true }, id: 'e1' }
+      },
+    })
+    const sandbox = await created(client)
+    const session = await sandbox.openSession({ agent: 'in-process' })
+    expect(await session.prompt('first')).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
+    await session.prompt('second')
+    const text = JSON.stringify(await session.transcript())
+    expect(text).toContain('0: first')
+    expect(text).toContain('1: second')
+    const { events } = await sandbox.journal.read({ types: ['foreign.event'] })
+    expect(events.map(({ data }) => data)).toEqual([
+      { type: 'turn.started', data: { mine: true }, id: 'e1' },
+      { type: 'turn.started', data: { mine: true }, id: 'e1' },
+    ])
+  })
+
+  it('takes a text, a list, nothing and promises of them', async () => {
+    const answers = [() => 'a text', () => ['a list'], () => undefined, async () => ['a promise']]
+    const client = inProcessSandboxClient({ onPrompt: (_prompt, { round }) => answers[round]?.() })
+    const session = await (await created(client)).openSession({ agent: 'in-process' })
+    for (const _ of answers) await session.prompt('go')
+    const text = JSON.stringify(await session.transcript())
+    for (const said of ['a text', 'a list', 'a promise']) expect(text).toContain(said)
+  })
+
+  it('has a real directory when it was given a name for it, which goes with it', async () => {
+    const client = inProcessSandboxClient({ workdir: 'box-', onPrompt: () => 'done' })
+    const sandbox = await created(client)
+    await sandbox.files.write('a.txt', 'x')
+    expect((await sandbox.exec('cat a.txt')).stdout).toBe('x')
+    const { root } = sandbox
+    expect(root.split('/').some((part) => basename(part).startsWith('box-'))).toBe(true)
+    await sandbox.close()
+    expect(existsSync(root)).toBe(false)
+    await expect(client.attach(sandbox.id)).rejects.toMatchObject({ code: 'sandbox_destroyed' })
+  })
+
+  it('has the ids that it is given', async () => {
+    const numbered = inProcessSandboxClient({ id: (sequence) => `box-${sequence}`, onPrompt: () => '' })
+    const one = await created(numbered)
+    const two = await created(numbered)
+    expect([one.id, two.id]).toEqual(['box-1', 'box-2'])
+    expect(await numbered.attach('box-2')).toBe(two)
+    const named = inProcessSandboxClient({ id: 'only', onPrompt: () => '' })
+    await created(named)
+    await expect(named.create()).rejects.toMatchObject({ code: 'sandbox_exists' })
+  })
+
+  it('is cancelled even if it does not listen, and what it throws is the turn’s error', async () => {
+    const client = inProcessSandboxClient({
+      onPrompt: async (prompt) => {
+        if (prompt === 'fail') throw new Error('no such luck')
+        await sleep(60_000, undefined, { ref: false })
+        return []
+      },
+    })
+    const session = await (await created(client)).openSession({ agent: 'in-process' })
+    await expect(session.prompt('fail')).rejects.toMatchObject({
+      code: 'agent_failed',
+      message: expect.stringContaining('no such luck'),
+    })
+    const waiting = session.prompt('wait')
+    await expect.poll(() => session.info.busy).toBe(true)
+    await session.cancel()
+    expect(await waiting).toMatchObject({ outcome: 'cancelled' })
+  })
+})
+
+describe('a sandbox whose agent does one task', () => {
+  it('shows what it says as it comes, then its result, and takes it down', async () => {
+    const down: string[] = []
+    const client = inlineSandboxClient(() => ({
+      async *execute(task: string) {
+        yield { type: 'progress', data: { task } }
+      },
+      resultArtifact: () => ({ out: 'the answer', spent: { tokens: 3 } }),
+      teardown: (grace) => down.push(grace),
+    }))
+    const sandbox = await created(client)
+    const session = await sandbox.openSession({ agent: 'in-process' })
+    await session.prompt('count')
+    const { events } = await sandbox.journal.read({ types: ['foreign.event'] })
+    expect(events.map(({ data }) => ('type' in data ? data.type : ''))).toEqual([
+      'progress',
+      'llm_call',
+      'result',
+      'done',
+    ])
+    expect(events[2]?.data).toMatchObject({ data: { finalText: 'the answer', tokenUsage: { tokens: 3 } } })
+    expect(down).toEqual(['brutalKill'])
+  })
+})

@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import * as host from '../src/index.ts'
+
+it('exports these values and no others', () => {
+  expect(Object.keys(host).sort()).toEqual([
+    'Host',
+    'createSandbox',
+    'inProcessSandboxClient',
+    'inlineSandboxClient',
+    'openHost',
+    'parseAgent',
+  ])
+})
+
+it('has an index that is a list of exports and nothing else', async () => {
+  const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
+  const rest = text
+    .replace(/\/\*\*.*?\*\//gs, '')
+    .replace(/export (type )?\{[^}]*\} from '\.\/[\w./-]+\.ts'\n/g, '')
+  expect(rest.trim()).toBe('')
+})
