@@ -1,3 +1,7 @@
+import { burst } from './agents/burst.ts'
+import { endings } from './agents/endings.ts'
+import { manySessions } from './agents/many-sessions.ts'
+import { roundTrip } from './agents/round-trip.ts'
 import { crash } from './crash.ts'
 import { large } from './files/large.ts'
 import { many } from './files/many.ts'
@@ -32,6 +36,7 @@ const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   files: [small, large, many],
   watch: [watchLatency, storms, idle],
   persist: [manyFiles, largeFiles],
+  agents: [burst, roundTrip, endings, manySessions],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))

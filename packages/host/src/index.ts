@@ -1,4 +1,6 @@
 /** Sandboxes with agents in them: a data directory, records, recovery, shutdown; and sandboxes in this very process. */
+export type { CustomAgent, FunctionAgent, HostTool, ProgramAgent, PromptContext, Said } from '@vitrine/agents'
+export { commandPolicy, type LocalOptions, local, type WorkspaceManifest } from '@vitrine/sandbox'
 export { parseAgent } from './agents-file.ts'
 export { createSandbox, type ScriptSandboxOptions } from './create-sandbox.ts'
 export { Host, type HostCreateOptions, type SandboxInfo } from './host.ts'

@@ -5,9 +5,11 @@ import * as host from '../src/index.ts'
 it('exports these values and no others', () => {
   expect(Object.keys(host).sort()).toEqual([
     'Host',
+    'commandPolicy',
     'createSandbox',
     'inProcessSandboxClient',
     'inlineSandboxClient',
+    'local',
     'openHost',
     'parseAgent',
   ])
@@ -17,6 +19,6 @@ it('has an index that is a list of exports and nothing else', async () => {
   const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
   const rest = text
     .replace(/\/\*\*.*?\*\//gs, '')
-    .replace(/export (type )?\{[^}]*\} from '\.\/[\w./-]+\.ts'\n/g, '')
+    .replace(/export (type )?\{[^}]*\} from '(\.\/[\w./-]+\.ts|@vitrine\/\w+)'\n/g, '')
   expect(rest.trim()).toBe('')
 })

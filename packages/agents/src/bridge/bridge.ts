@@ -188,6 +188,8 @@ export class Bridge {
 
   /** From the agent: in the record first, then to whoever wants it. */
   #take(pieces: readonly Piece[]): void {
+    // It is being ended for what it said; there may be any amount of it.
+    if (this.#fault !== undefined) return
     const events: EventInput[] = []
     const messages: { envelope: Envelope; committed: Meaning['committed']; again: boolean }[] = []
     let bytes = 0
@@ -232,7 +234,7 @@ export class Bridge {
   }
 
   /** A limit that bites says so. */
-  #tooMuch({ bytes, tooLong = false }: Garbage): EventInput[] {
+  #tooMuch({ bytes, tooLong }: Garbage): EventInput[] {
     this.#unparsedBytes += bytes.length
     if (this.#fault !== undefined) return []
     if (!tooLong && this.#unparsedBytes < maxUnparsedBytes) return []
@@ -329,9 +331,7 @@ export class Bridge {
     })
     this.#said = said.catch(() => this.#lost())
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said.then(() =>
-      this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#deaf()),
-    )
+    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#deaf()))
   }
 
   /** Its pipe is broken: it has ended, or will never hear anything again. */

@@ -19,6 +19,8 @@ export type Envelope =
 
 /** What a line says, or why it says nothing. */
 export function readEnvelope(line: string): Envelope | { readonly kind: 'garbage'; readonly reason: string } {
+  // What is no object is seen at once, however much of it there is.
+  if (!/^\s*\{/.test(line)) return { kind: 'garbage', reason: 'no JSON-RPC message' }
   let value: unknown
   try {
     value = JSON.parse(line)

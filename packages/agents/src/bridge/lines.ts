@@ -1,7 +1,5 @@
 /** A piece of what an agent wrote: a whole line, or what could not be one. */
-export type Piece =
-  | { readonly kind: 'line'; readonly text: string; readonly bytes: number }
-  | Garbage
+export type Piece = { readonly kind: 'line'; readonly text: string; readonly bytes: number } | Garbage
 
 export interface Garbage {
   readonly kind: 'garbage'

@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import {
+  type ConfigOption,
   type ContentBlock,
   type EventContext,
   type EventInput,
@@ -14,6 +15,7 @@ import {
   type QuestionAnswer,
   type Session,
   type SessionInfo,
+  toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
@@ -36,7 +38,7 @@ export interface SessionHome {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   /** Brings an agent for a session that lost its own: restored, with what it must be told first. */
-  restore(session: AgentSession): Promise<Restored>
+  restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
   /** Called once a session is over. */
   closed(session: AgentSession): Promise<void>
   fork(session: AgentSession, id: string | undefined): Promise<Session>
@@ -64,7 +66,7 @@ export class AgentSession implements Session, TurnsHome {
   readonly agent: string
   readonly options: OpenSessionOptions
   readonly cwd: string
-  readonly createdAt: string
+  createdAt: string
   readonly journal: Journal
   readonly sandbox: LocalSandbox
   readonly answers: WaitingAnswers
@@ -79,6 +81,12 @@ export class AgentSession implements Session, TurnsHome {
   #state: 'open' | 'lost' | 'closed' = 'lost'
   #told: string | undefined
   #closing: Promise<void> | undefined
+  /** Its end is on record, and nothing has brought it back since. */
+  #isRecordedClosed = false
+  /** Its agent has ended, and that is being put on record. */
+  #losing: Promise<void> = Promise.resolve()
+  #restoring: Promise<AgentInstance> | undefined
+  readonly #closed = new AbortController()
 
   constructor(home: SessionHome, options: OpenSessionOptions & { readonly id: string }, known: KnownSession) {
     this.id = options.id
@@ -132,7 +140,8 @@ export class AgentSession implements Session, TurnsHome {
     this.#agentSession = agentSession
     this.#options.read(answer)
     this.#told = told
-    this.#state = 'open'
+    this.#isRecordedClosed = false
+    if (this.#state === 'lost') this.#state = 'open'
     instance.sessions.set(agentSession, this)
   }
 
@@ -193,6 +202,20 @@ export class AgentSession implements Session, TurnsHome {
     if (wanted !== undefined) await this.setMode(wanted)
   }
 
+  /** What was chosen before, for an agent that came back without it. */
+  async chooseAgain(before: readonly Pick<ConfigOption, 'id' | 'current'>[]): Promise<void> {
+    const instance = this.#instance
+    if (instance === undefined) return
+    try {
+      await this.#options.chooseAgain(instance, this.#agentSession, before)
+      await this.chooseFirst(undefined)
+    } catch (error) {
+      if (this.#restoring === undefined) throw error
+      const message = `Not everything could be chosen again: ${toVitrineError(error).message}`
+      await this.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])
+    }
+  }
+
   async #choose(wanted: { category?: string; id?: string }, value: string | boolean): Promise<void> {
     this.mustBeOpen()
     const instance = await this.withAgent()
@@ -223,8 +246,10 @@ export class AgentSession implements Session, TurnsHome {
 
   async #close(reason: string): Promise<void> {
     this.#state = 'closed'
+    this.#closed.abort()
     const cancelled = this.#turns.cancel(() => this.#closedError())
     await withinTime(cancelled, closeMs, 'cancel').catch(() => undefined)
+    await this.#restoring?.catch(() => undefined)
     const instance = this.#instance
     const alone = instance === undefined || [...instance.sessions.values()].every((other) => other === this)
     if (!alone && instance.alive && instance.can('close'))
@@ -234,7 +259,9 @@ export class AgentSession implements Session, TurnsHome {
     await this.#home.closed(this)
     await this.#turns.over
     await this.terminals.close()
-    await this.journal.append([{ type: 'session.closed', data: { reason, endedBy: 'host' } }])
+    await this.#losing
+    if (!this.#isRecordedClosed)
+      await this.journal.append([{ type: 'session.closed', data: { reason, endedBy: 'host' } }])
   }
 
   async fork({ id }: { readonly id?: string } = {}): Promise<Session> {
@@ -244,25 +271,41 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   /** Its agent has ended: by itself, or because it was ended. */
-  async agentGone(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
-    if (this.#instance !== instance) return
+  agentGone(instance: AgentInstance, exit: AgentExit): Promise<void> {
+    if (this.#instance !== instance) return Promise.resolve()
     if (this.#state === 'open') this.#state = 'lost'
+    this.#losing = this.#lose(instance, exit)
+    return this.#losing
+  }
+
+  async #lose(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
     // The turn that ran says first how it ended.
-    await this.#turns.over
+    await this.#turns.finished
     await this.terminals.close()
     if (this.#state !== 'lost') return
     const endedBy = instance.endedByHost ? 'host' : 'agent'
     const { code: errorCode, message: errorMessage } = instance.bridge.gone()
     const facts = { reason: 'agent_exited', endedBy, errorCode, errorMessage, exitCode, signal, stderr }
     await this.journal.append([...this.answers.orphaned(), { type: 'session.closed', data: facts }])
+    this.#isRecordedClosed = true
   }
 
   async withAgent(): Promise<AgentInstance> {
     const instance = this.#instance
     if (instance?.alive && this.#state === 'open') return instance
-    await instance?.bridge.closed
-    const restored = await this.#home.restore(this)
+    this.#restoring ??= this.#restore(instance).finally(() => {
+      this.#restoring = undefined
+    })
+    return this.#restoring
+  }
+
+  async #restore(before: AgentInstance | undefined): Promise<AgentInstance> {
+    await before?.bridge.closed
+    await this.#losing
+    const chosen = this.#options.shown
+    const restored = await this.#home.restore(this, this.#closed.signal)
     this.begin(restored)
+    await this.chooseAgain(chosen)
     return restored.instance
   }
 

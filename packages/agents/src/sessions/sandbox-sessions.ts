@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   isVitrineError,
@@ -17,10 +18,11 @@ import { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type Restored, type SessionHome } from './agent-session.ts'
 import { readOptions, shownOptions } from './config-options.ts'
 import { objectIn, textIn } from './fields.ts'
-import { defaultRestoreChars } from './limits.ts'
+import { cancelled, defaultRestoreChars, endMs } from './limits.ts'
 import { readRecords, type SessionRecord } from './session-records.ts'
 import { asJson, SessionTranscript } from './session-transcript.ts'
 import { type AgentsOf, type FoundAgent, findAgentFor, type Wanted } from './start-agent.ts'
+import { Starting } from './starting.ts'
 
 export interface SandboxSessionsOptions {
   readonly sandbox: LocalSandbox
@@ -38,11 +40,15 @@ export class SandboxSessions implements Sessions, SessionHome {
   readonly #store: Store
   readonly #agents: AgentsOf
   readonly #open = new Map<string, AgentSession>()
-  readonly #tools = new Map<string, ServedTools>()
+  /** Those that are being opened or brought back. */
+  readonly #opening = new Map<string, Promise<Session>>()
+  readonly #tools = new Map<string, ServedTools & { forget(): void }>()
   readonly #transcripts = new Map<string, SessionTranscript>()
   /** Agents that several sessions may have, by what they were started with. */
-  readonly #shared = new Map<string, Promise<AgentInstance>>()
+  readonly #shared = new Map<string, Starting>()
   readonly #instances = new Set<AgentInstance>()
+  /** Aborted when everything is ended; then there is another. */
+  #ending = new AbortController()
 
   constructor({ sandbox, journal, store, agents }: SandboxSessionsOptions) {
     this.sandbox = sandbox
@@ -53,9 +59,12 @@ export class SandboxSessions implements Sessions, SessionHome {
 
   async openSession(options: OpenOptions): Promise<Session> {
     const id = this.#idFor(options.id)
-    if (options.id !== undefined && (await this.#record(id)) !== undefined)
-      throw new VitrineError('session_exists', `There is a session ${id} in this sandbox already.`)
-    return this.#begin(id, options, (session, found) => this.#create(session, found, options, {}))
+    return this.#openOnce(id, async () => {
+      if (options.id !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
+      return this.#begin(id, options, (session, found, signal) =>
+        this.#create(session, found, options, signal),
+      )
+    })
   }
 
   async list(): Promise<readonly SessionInfo[]> {
@@ -64,7 +73,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async get(id: string): Promise<Session> {
-    const session = this.#open.get(id)
+    const session = await this.#openNow(id)
     if (session !== undefined) return session
     const record = await this.#record(id)
     if (record === undefined) throw notFound(id)
@@ -75,25 +84,38 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<Session> {
-    const open = this.#open.get(id)
+    const open = await this.#openNow(id)
     if (open !== undefined) return open
-    const record = await this.#record(id)
-    if (record === undefined) throw notFound(id)
-    const all: OpenOptions = { ...recordedOptions(record), ...options, agent: record.agent, id }
-    return this.#begin(id, all, (session, found) => this.#bringBack(session, found, record, all), record)
+    return this.#openOnce(id, async () => {
+      const record = await this.#record(id)
+      if (record === undefined) throw notFound(id)
+      const all: OpenOptions = { ...recordedOptions(record), ...options, agent: record.agent, id }
+      return this.#begin(
+        id,
+        all,
+        (session, found, signal) => this.#bringBack(session, found, record, all, signal),
+        record,
+      )
+    })
   }
 
   async resumeOrCreate(options: OpenOptions & { readonly id: string }): Promise<Session> {
-    const known = this.#open.has(options.id) || (await this.#record(options.id)) !== undefined
-    if (!known) return this.openSession(options)
     const { id, agent: _agent, ...rest } = options
-    return this.resume(id, rest)
+    const isKnown = this.#open.has(id) || (await this.#record(id)) !== undefined
+    if (isKnown || this.#opening.has(id)) return this.resume(id, rest)
+    return this.openSession(options)
   }
 
   /** Ends every session and every agent, within a bounded time. */
   async endAll(reason: string): Promise<void> {
-    await Promise.allSettled([...this.#open.values()].map((session) => session.close(reason)))
+    this.#ending.abort()
+    this.#ending = new AbortController()
+    await Promise.allSettled(this.#opening.values())
+    const closing = Promise.allSettled([...this.#open.values()].map((session) => session.close(reason)))
+    // An agent that does not heed its cancel is not waited for here.
+    await Promise.race([closing, sleep(endMs, undefined, { ref: false })])
     await Promise.allSettled([...this.#instances].map((instance) => instance.end(0)))
+    await closing
     await Promise.allSettled([...this.#tools.values()].map((tools) => tools.close()))
   }
 
@@ -104,9 +126,22 @@ export class SandboxSessions implements Sessions, SessionHome {
         'argument_invalid',
         `id: expected letters, digits and "_.:-", got ${JSON.stringify(id)}.`,
       )
-    if (this.#open.has(id))
-      throw new VitrineError('session_exists', `There is a session ${id} in this sandbox already.`)
+    if (this.#open.has(id) || this.#opening.has(id)) throw exists(id)
     return id
+  }
+
+  /** One that is open, or will be in a moment. */
+  async #openNow(id: string): Promise<Session | undefined> {
+    return this.#open.get(id) ?? (await this.#opening.get(id)?.catch(() => undefined))
+  }
+
+  /** Nobody else opens it meanwhile: who comes second waits for the first. */
+  #openOnce(id: string, work: () => Promise<Session>): Promise<Session> {
+    const under = this.#opening.get(id)
+    if (under !== undefined) return under
+    const opening = work().finally(() => this.#opening.delete(id))
+    this.#opening.set(id, opening)
+    return opening
   }
 
   async #record(id: string): Promise<SessionRecord | undefined> {
@@ -117,9 +152,10 @@ export class SandboxSessions implements Sessions, SessionHome {
   async #begin(
     id: string,
     options: OpenOptions,
-    create: (session: AgentSession, found: FoundAgent) => Promise<Restored>,
+    create: (session: AgentSession, found: FoundAgent, signal: AbortSignal) => Promise<Restored>,
     record?: SessionRecord,
   ): Promise<Session> {
+    if (options.signal?.aborted) throw cancelled(`Opening a session with ${options.agent}`)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const wanted = { ...options, id, cwd }
     const session = new AgentSession(this, wanted, {
@@ -128,14 +164,18 @@ export class SandboxSessions implements Sessions, SessionHome {
       turns: record?.turns ?? 0,
       ...(record?.title !== undefined && { title: record.title }),
     })
-    this.#open.set(id, session)
+    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])])
     try {
       const found = await findAgentFor(this.#where, wanted)
-      session.begin(await create(session, found))
-      await session.chooseFirst(found.mode)
+      session.begin(await create(session, found, signal))
+      // One that comes back has what was chosen last; a new one begins with what its agent should have here.
+      if (record === undefined) await session.chooseFirst(found.mode)
+      else await session.chooseAgain(record.chosen)
+      this.#open.set(id, session)
       return session
     } catch (error) {
-      await this.closed(session).catch(() => undefined)
+      if (session.instance === undefined) await this.closed(session).catch(() => undefined)
+      else await session.close('it could not be opened').catch(() => undefined)
       throw error
     }
   }
@@ -149,18 +189,48 @@ export class SandboxSessions implements Sessions, SessionHome {
     return cwd.startsWith('/') ? cwd : `${this.sandbox.root}/${cwd}`
   }
 
-  /** An agent for a session: one that is shared, or one of its own. */
-  async #instanceFor(session: AgentSession, found: FoundAgent): Promise<AgentInstance> {
-    const { shareKey } = found
-    const running = shareKey === undefined ? undefined : this.#shared.get(shareKey)
-    const there = await running?.catch(() => undefined)
-    if (there?.alive) return there
-    const starting = this.#start(found, session.options.signal)
-    if (shareKey !== undefined) this.#shared.set(shareKey, starting)
-    return starting
+  /** Works with an agent for a session. One that has no session afterwards is ended. */
+  async #withAgent<T>(
+    session: AgentSession,
+    found: FoundAgent,
+    signal: AbortSignal,
+    work: (instance: AgentInstance) => Promise<T>,
+  ): Promise<T> {
+    const { instance, release } = await this.#claim(found, signal)
+    try {
+      return await work(instance)
+    } catch (error) {
+      instance.forget(session)
+      throw error
+    } finally {
+      release()
+      if (instance.idle && instance.alive) await instance.end().catch(() => undefined)
+    }
   }
 
-  async #start(found: FoundAgent, signal: AbortSignal | undefined): Promise<AgentInstance> {
+  /** One that is shared, or one of its own; it stays until it is released. */
+  async #claim(
+    found: FoundAgent,
+    signal: AbortSignal,
+  ): Promise<{ readonly instance: AgentInstance; release(): void }> {
+    const { shareKey, name } = found
+    const what = `Starting the agent ${name}`
+    const claimed = (instance: AgentInstance) => ({ instance, release: instance.claim() })
+    if (shareKey === undefined)
+      return claimed(await new Starting((given) => this.#start(found, given)).wait(what, signal))
+    for (let there = this.#shared.get(shareKey); there !== undefined; there = this.#shared.get(shareKey)) {
+      const instance = await there.wait(what, signal).catch((error: unknown) => {
+        if (signal.aborted) throw error
+      })
+      if (instance?.alive) return claimed(instance)
+      if (this.#shared.get(shareKey) === there) this.#shared.delete(shareKey)
+    }
+    const starting = new Starting((given) => this.#start(found, given))
+    this.#shared.set(shareKey, starting)
+    return claimed(await starting.wait(what, signal))
+  }
+
+  async #start(found: FoundAgent, signal: AbortSignal): Promise<AgentInstance> {
     const { name: agent, quirks, howToLogIn, credentials } = found
     const transport = await found.start()
     const instance = await AgentInstance.start(
@@ -177,18 +247,24 @@ export class SandboxSessions implements Sessions, SessionHome {
     session: AgentSession,
     found: FoundAgent,
     options: OpenOptions,
-    facts: JsonObject,
+    signal: AbortSignal,
   ): Promise<Restored> {
-    const instance = await this.#instanceFor(session, found)
-    const { answer, agentSession } = await this.#newSession(session, instance, options)
-    await this.#recordCreated(session, instance, { answer, agentSession }, found, facts)
-    return { instance, answer, agentSession }
+    return this.#withAgent(session, found, signal, async (instance) => {
+      const { answer, agentSession } = await this.#newSession(session, instance, options, signal)
+      await this.#recordCreated(session, instance, { answer, agentSession }, found, {})
+      return { instance, answer, agentSession }
+    })
   }
 
-  async #newSession(session: AgentSession, instance: AgentInstance, options: OpenOptions) {
+  async #newSession(
+    session: AgentSession,
+    instance: AgentInstance,
+    options: OpenOptions,
+    signal: AbortSignal,
+  ) {
     return instance.opening(session, false, async () => {
       const mcpServers = await this.#serversFor(session, instance, options)
-      const answer = await instance.request('session/new', { cwd: session.cwd, mcpServers })
+      const answer = await instance.request('session/new', { cwd: session.cwd, mcpServers }, { signal })
       const agentSession = textIn(answer, 'sessionId')
       if (agentSession === undefined)
         throw new VitrineError(
@@ -211,7 +287,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     const grant = options.credentials
     const { permissions, limits, queue, restoreChars, mcpServers, model, mode, thoughtLevel } = options
     const given = { permissions, limits, queue, restoreChars, mcpServers, model, mode, thoughtLevel }
-    await session.journal.append([
+    const [created] = await session.journal.append([
       {
         type: 'session.created',
         data: {
@@ -227,6 +303,7 @@ export class SandboxSessions implements Sessions, SessionHome {
         },
       },
     ])
+    if (created !== undefined) session.createdAt = created.time
   }
 
   async #serversFor(
@@ -251,20 +328,18 @@ export class SandboxSessions implements Sessions, SessionHome {
           .operate('host_tool', { tool, input }, run),
       relay: { node: this.#agents.node },
     })
-    this.#store.addSecret(`tools of ${session.id}`, served.token)
-    this.#tools.set(session.id, served)
+    const forget = this.#store.addSecret(`tools of ${session.id}`, served.token)
+    this.#tools.set(session.id, { ...served, forget })
     return served
   }
 
   /** A session whose agent has ended, or that an earlier host had. */
-  async restore(session: AgentSession): Promise<Restored> {
+  async restore(session: AgentSession, signal: AbortSignal): Promise<Restored> {
     const record = await this.#record(session.id)
     if (record === undefined) throw notFound(session.id)
     const wanted: Wanted = { ...session.options, id: session.id, cwd: session.cwd }
     const found = await findAgentFor(this.#where, wanted)
-    const restored = await this.#bringBack(session, found, record, session.options)
-    this.#open.set(session.id, session)
-    return restored
+    return this.#bringBack(session, found, record, session.options, signal)
   }
 
   async #bringBack(
@@ -272,25 +347,27 @@ export class SandboxSessions implements Sessions, SessionHome {
     found: FoundAgent,
     record: SessionRecord,
     options: OpenOptions,
+    signal: AbortSignal,
   ): Promise<Restored> {
-    const instance = await this.#instanceFor(session, found)
-    const restored =
-      (await this.#byAgent(session, instance, record, options)) ??
-      (await this.#byTranscript(session, instance, options))
-    const { way, ...rest } = restored
-    const { agentSession, told } = rest
-    await session.journal.append([
-      {
-        type: 'session.updated',
-        data: {
-          restored: way,
-          instance: instance.id,
-          agentSession,
-          ...(told !== undefined && { chars: told.length }),
+    return this.#withAgent(session, found, signal, async (instance) => {
+      const restored =
+        (await this.#byAgent(session, instance, record, options, signal)) ??
+        (await this.#byTranscript(session, instance, options, signal))
+      const { way, ...rest } = restored
+      const { agentSession, told } = rest
+      await session.journal.append([
+        {
+          type: 'session.updated',
+          data: {
+            restored: way,
+            instance: instance.id,
+            agentSession,
+            ...(told !== undefined && { chars: told.length }),
+          },
         },
-      },
-    ])
-    return rest
+      ])
+      return rest
+    })
   }
 
   /** By its own memory: without telling everything again where it can. */
@@ -299,6 +376,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     instance: AgentInstance,
     record: SessionRecord,
     options: OpenOptions,
+    signal: AbortSignal,
   ): Promise<(Restored & { readonly way: 'load' | 'resume' }) | undefined> {
     const { agentSession } = record
     if (agentSession === undefined) return undefined
@@ -312,12 +390,13 @@ export class SandboxSessions implements Sessions, SessionHome {
         const answer = await instance.opening(session, true, async () => {
           const mcpServers = await this.#serversFor(session, instance, options)
           instance.sessions.set(agentSession, session)
-          return instance.request(`session/${way}`, { sessionId: agentSession, cwd: session.cwd, mcpServers })
+          const asked = { sessionId: agentSession, cwd: session.cwd, mcpServers }
+          return instance.request(`session/${way}`, asked, { signal })
         })
         return { instance, answer, agentSession, way }
       } catch (error) {
         instance.sessions.delete(agentSession)
-        if (!isVitrineError(error) || error.code === 'agent_exited') throw error
+        if (signal.aborted || !instance.alive || !isVitrineError(error)) throw error
         const message = `session/${way} failed, another way is tried: ${error.message}`
         await session.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])
       }
@@ -330,10 +409,11 @@ export class SandboxSessions implements Sessions, SessionHome {
     session: AgentSession,
     instance: AgentInstance,
     options: OpenOptions,
+    signal: AbortSignal,
   ): Promise<Restored & { readonly way: 'transcript' }> {
     const transcript = await this.#transcriptOf(session).read()
     const maxChars = options.restoreChars ?? defaultRestoreChars
-    const { answer, agentSession } = await this.#newSession(session, instance, options)
+    const { answer, agentSession } = await this.#newSession(session, instance, options, signal)
     const text = maxChars === 0 ? '' : transcriptText(transcript, { maxChars })
     const told = text === '' ? undefined : `${preface}\n\n${text}`
     return { instance, answer, agentSession, way: 'transcript', ...(told !== undefined && { told }) }
@@ -345,7 +425,7 @@ export class SandboxSessions implements Sessions, SessionHome {
       throw new VitrineError('unsupported', `The agent ${session.agent} cannot fork a session.`)
     const id = this.#idFor(given)
     const { signal: _signal, ...options } = session.options
-    return this.#begin(id, { ...options, id }, (forked, found) =>
+    const begin = (forked: AgentSession, found: FoundAgent) =>
       instance.opening(forked, true, async () => {
         const mcpServers = await this.#serversFor(forked, instance, options)
         const { cwd } = forked
@@ -362,8 +442,9 @@ export class SandboxSessions implements Sessions, SessionHome {
           forkedFrom: session.id,
         })
         return { instance, answer, agentSession }
-      }),
-    )
+      })
+    const release = instance.claim()
+    return this.#openOnce(id, () => this.#begin(id, { ...options, id }, begin)).finally(release)
   }
 
   /** It is over: its agent goes with the last of its sessions. */
@@ -374,9 +455,9 @@ export class SandboxSessions implements Sessions, SessionHome {
     this.#tools.delete(session.id)
     await tools?.close()
     const { instance } = session
-    if (instance === undefined) return
-    for (const [key, one] of instance.sessions) if (one === session) instance.sessions.delete(key)
-    if (instance.sessions.size === 0 && instance.bridge.exit === undefined) await instance.end()
+    instance?.forget(session)
+    if (instance?.idle && instance.bridge.exit === undefined) await instance.end()
+    tools?.forget()
   }
 
   async transcript(session: AgentSession): Promise<JsonObject> {
@@ -392,6 +473,10 @@ export class SandboxSessions implements Sessions, SessionHome {
 
 const preface =
   'We have talked before, and you may not remember it. This is the newest part of what was said and done; go on from there.'
+
+function exists(id: string): VitrineError {
+  return new VitrineError('session_exists', `There is a session ${id} in this sandbox already.`)
+}
 
 function notFound(id: string): VitrineError {
   return new VitrineError('session_not_found', `There is no session ${id} in this sandbox.`)
@@ -414,8 +499,8 @@ function closedInfo({ id, agent, createdAt, cwd, turns, title, agentSession }: S
 
 /** What it was opened with; values of credentials were never written down. */
 function recordedOptions({ options }: SessionRecord): Partial<OpenOptions> {
-  const { permissions, limits, queue, restoreChars, mcpServers, model, mode, thoughtLevel, grant } = options
-  const known = { permissions, limits, queue, restoreChars, mcpServers, model, mode, thoughtLevel }
+  const { permissions, limits, queue, restoreChars, mcpServers, grant } = options
+  const known = { permissions, limits, queue, restoreChars, mcpServers }
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
   return {
     ...given,

@@ -23,6 +23,7 @@ import { builtinScript } from '../registry/builtin-script.ts'
 import type { AgentEntry, AgentQuirks } from '../registry/entry.ts'
 import { type Filling, fill } from '../registry/fill.ts'
 import { findAgent, knownAgents } from '../registry/known-agents.ts'
+import { keepSecret } from './secrets.ts'
 
 /** The agents that a host has, and where it keeps them. */
 export interface AgentsOf {
@@ -66,12 +67,9 @@ export async function findAgentFor(
   if (custom === undefined) return knownAgent(where, wanted)
   if (isFunctionAgent(custom)) return functionAgent(where.sandbox, custom)
   for (const [name, value] of Object.entries(explicitValues(wanted.credentials)))
-    if (value.length >= minSecret) where.store.addSecret(`${custom.name} ${name}`, value)
+    keepSecret(where.store, `${custom.name} ${name}`, value)
   return programAgent(where.sandbox, custom, wanted)
 }
-
-/** Shorter ones are in every text. */
-const minSecret = 4
 
 const noQuirks: AgentQuirks = { notes: [] }
 
@@ -122,9 +120,8 @@ async function knownAgent(
   const entry = known(wanted.agent, agents.custom)
   const granted = grantFor(entry, wanted, agents)
   for (const [index, secret] of granted.secrets.entries())
-    store.addSecret(`${entry.name} ${granted.names[index] ?? 'credential'}`, secret)
-  if (wanted.modelEndpoint?.key !== undefined && wanted.modelEndpoint.key.length >= minSecret)
-    store.addSecret(`${entry.name} model endpoint`, wanted.modelEndpoint.key)
+    keepSecret(store, `${entry.name} ${granted.names[index] ?? 'credential'}`, secret)
+  keepSecret(store, `${entry.name} model endpoint`, wanted.modelEndpoint?.key ?? '')
   const isolated = sandbox.capabilities.isolation !== 'none'
   const inner = isolated ? entry.isolation.innerSandboxOff : undefined
   const endpoint = endpointOf(entry, wanted.modelEndpoint, sandbox.home)

@@ -14,7 +14,7 @@ import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { objectIn, textIn } from './fields.ts'
-import { defaultCancelMs } from './limits.ts'
+import { closeMs, defaultCancelMs, withinTime } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
 import { PromptQueue } from './prompt-queue.ts'
@@ -49,10 +49,13 @@ export class Turns {
   #current: ActiveTurn | undefined
   /** The turn that runs, from before its beginning to after its end. */
   #running: string | undefined
+  /** Called once a turn that has not begun is not wanted any more. */
+  #giveUp: (() => void) | undefined
   #instance: AgentInstance | undefined
   #stopped: 'cancelled' | 'timeout' | undefined
   #cancelling: Promise<void> | undefined
   #over: Promise<unknown> = Promise.resolve()
+  #finished: Promise<unknown> = Promise.resolve()
 
   constructor(home: TurnsHome, options: { readonly queue: number; readonly count: number }) {
     this.#home = home
@@ -81,6 +84,11 @@ export class Turns {
   /** Settles when the turn that runs is over and on record. */
   get over(): Promise<unknown> {
     return this.#over
+  }
+
+  /** Settles when the turn that an agent works on is on record; one that waits for its agent has not begun. */
+  get finished(): Promise<unknown> {
+    return this.#finished
   }
 
   prompt(content: string | readonly ContentBlock[], signal: AbortSignal | undefined): Promise<PromptResult> {
@@ -117,16 +125,35 @@ export class Turns {
   }
 
   async #begin(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
-    const { sandbox, journal: base, agent } = this.#home
     this.#home.mustBeOpen()
-    // What was changed before belongs to what was before.
-    const [instance] = await Promise.all([
-      this.#home.withAgent(),
-      sandbox.settleFiles().catch(() => undefined),
-    ])
-    const prompt = fitBlocks(agent, blocks, objectIn(instance.capabilities.promptCapabilities))
+    const instance = await this.#ready()
     // Called off before it began: nobody was asked anything.
-    if (this.#stopped !== undefined) return { turn: id, outcome: this.#stopped }
+    if (instance === undefined) return { turn: id, outcome: 'cancelled' }
+    const prompt = fitBlocks(this.#home.agent, blocks, objectIn(instance.capabilities.promptCapabilities))
+    const turn = this.#turn(id, instance, blocks, prompt)
+    this.#finished = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** The agent, once it is there; nothing when it is not wanted any more. */
+  async #ready(): Promise<AgentInstance | undefined> {
+    const stopped = new Promise<undefined>((resolve) => {
+      this.#giveUp = () => resolve(undefined)
+    })
+    // What was changed before belongs to what was before.
+    const settled = this.#home.sandbox.settleFiles().catch(() => undefined)
+    const instance = await Promise.race([this.#home.withAgent(), stopped])
+    await settled
+    return this.#stopped === undefined ? instance : undefined
+  }
+
+  async #turn(
+    id: string,
+    instance: AgentInstance,
+    blocks: readonly ContentBlock[],
+    prompt: readonly ContentBlock[],
+  ): Promise<PromptResult> {
+    const { sandbox, journal: base } = this.#home
     const turn = new ActiveTurn(this.#home.id, id, () => instance.bridge.transport.now())
     const journal = base.as({ turn: id })
     await journal.append([
@@ -144,8 +171,7 @@ export class Turns {
       const ending = await asked
       turn.setAnswered()
       await this.#cancelling
-      if (turn.openSince !== undefined && instance.alive)
-        instance.bridge.transport.endChildrenSince(turn.openSince)
+      this.#endTools(turn, instance)
       await sandbox.settleFiles().catch(() => undefined)
       return await this.#finish(turn, journal, instance, ending)
     } finally {
@@ -154,6 +180,13 @@ export class Turns {
       this.#current = undefined
       this.#cancelling = undefined
     }
+  }
+
+  /** What runs in tool calls that were left open; whose it is cannot be told while another session has a turn too. */
+  #endTools({ openSince }: ActiveTurn, instance: AgentInstance): void {
+    if (openSince === undefined || !instance.alive) return
+    const others = [...instance.sessions.values()].filter(({ id }) => id !== this.#home.id)
+    if (!others.some(({ info }) => info.busy)) instance.bridge.transport.endChildrenSince(openSince)
   }
 
   async #ask(instance: AgentInstance, turn: ActiveTurn, blocks: readonly ContentBlock[]): Promise<Ending> {
@@ -197,7 +230,8 @@ export class Turns {
     const { answers } = this.#home
     const failed = result.outcome === 'failed' && error !== undefined
     // What was asked and not answered in this turn is not asked any more.
-    if (instance.bridge.exit === undefined) answers.cancelAll('the end of the turn')
+    if (instance.bridge.exit === undefined)
+      await withinTime(answers.cancelAll('the end of the turn'), closeMs, 'cancel').catch(() => undefined)
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
     const { openTools, began } = turn
     const data = {
@@ -217,6 +251,7 @@ export class Turns {
     const instance = this.#instance
     // Once the agent has answered there is nothing to stop.
     if (this.#current === undefined || turn !== undefined) this.#stopped ??= why
+    this.#giveUp?.()
     if (turn === undefined || instance === undefined) return Promise.resolve()
     this.#cancelling ??= this.#cancelNow(turn, instance).catch(() => undefined)
     return this.#cancelling
@@ -225,8 +260,9 @@ export class Turns {
   /** Asks the agent to stop, and after a while does not ask any more. */
   async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
     const { answers, agentSession: sessionId, limits, journal } = this.#home
-    answers.cancelAll('cancel')
-    await instance.notify('session/cancel', { sessionId })
+    // The agent hears of the cancel before it hears the answers; one that does not read is not waited for.
+    instance.notify('session/cancel', { sessionId }).catch(() => undefined)
+    void answers.cancelAll('cancel')
     const max = limits.cancelMs ?? defaultCancelMs
     await Promise.race([turn.answeredWithin(max), instance.bridge.closed])
     if (turn.answered || !instance.alive) return

@@ -10,7 +10,7 @@ test('only results that came after the last message of the user count', () => {
       { by: 'user', text: 'run:pwd' },
       { by: 'tool', text: 'new' },
     ]),
-  ).toEqual({ prompt: 'run:pwd', results: ['new'] })
+  ).toEqual({ earlier: 'run:ls', prompt: 'run:pwd', results: ['new'] })
 })
 
 test('a reminder that an agent adds after a result is no message of the user', () => {
@@ -20,5 +20,5 @@ test('a reminder that an agent adds after a result is no message of the user', (
       { by: 'tool', text: 'a.txt' },
       { by: 'user', text: '<system-reminder>\nsay:nothing\n</system-reminder>' },
     ]),
-  ).toEqual({ prompt: 'run:ls', results: ['a.txt'] })
+  ).toEqual({ earlier: '', prompt: 'run:ls', results: ['a.txt'] })
 })

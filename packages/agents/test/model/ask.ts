@@ -7,6 +7,8 @@ export type DialectName = 'anthropic' | 'openai-responses' | 'openai-chat' | 'ge
 export interface Ask {
   readonly model: string
   readonly stream: boolean
+  /** What the user said before, one message after the other. */
+  readonly earlier: string
   /** The last message of the user. */
   readonly prompt: string
   /** What tools gave back since. */
@@ -21,19 +23,21 @@ export interface Said {
   readonly text: string
 }
 
-/** The last message of the user, and what tools gave back since; an agent's reminders are no message of the user. */
-export function lastTurn(conversation: readonly Said[]): Pick<Ask, 'prompt' | 'results'> {
+/** The last message of the user, what was said before it, and what tools gave back since; an agent's reminders are no message of the user. */
+export function lastTurn(conversation: readonly Said[]): Pick<Ask, 'earlier' | 'prompt' | 'results'> {
   const said = conversation
     .map(({ by, text }) => ({ by, text: by === 'user' ? withoutReminders(text) : text }))
     .filter(({ by, text }) => by !== 'user' || text.trim() !== '')
   const last = said.findLastIndex(({ by }) => by === 'user')
   return {
+    earlier: texts(said.slice(0, Math.max(last, 0)), 'user').join('\n'),
     prompt: said[last]?.text ?? '',
-    results: said
-      .slice(last + 1)
-      .filter(({ by }) => by === 'tool')
-      .map(({ text }) => text),
+    results: texts(said.slice(last + 1), 'tool'),
   }
+}
+
+function texts(said: readonly Said[], who: Said['by']): string[] {
+  return said.filter(({ by }) => by === who).map(({ text }) => text)
 }
 
 function withoutReminders(text: string): string {

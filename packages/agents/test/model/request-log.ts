@@ -11,6 +11,8 @@ export interface ModelRequest {
   readonly stream: boolean
   /** Names of the tools that were sent; none in requests for a title or the like. */
   readonly tools: readonly string[]
+  /** What the user said before the prompt, as far as the agent sent it. */
+  readonly earlier: string
   readonly prompt: string
   readonly mark?: Mark
   /** How many results of tools came after the prompt. */

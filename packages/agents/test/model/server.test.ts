@@ -20,11 +20,12 @@ test('what was asked is remembered', async () => {
       key: 'dummy',
       stream: true,
       tools: ['bash'],
+      earlier: '',
       prompt: 'say:banana',
       mark: { kind: 'say', word: 'banana' },
       results: 0,
     },
-    { dialect: 'other', method: 'GET', path: '/v1/models', stream: false, tools: [], prompt: '', results: 0 },
+    { dialect: 'other', method: 'GET', path: '/v1/models', stream: false, tools: [], earlier: '', prompt: '', results: 0 },
   ])
   expect(await (await fetch(`${server.url}/requests`)).json()).toEqual(server.requests)
 })

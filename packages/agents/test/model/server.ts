@@ -64,7 +64,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, add: A
   const dialect = method === 'POST' ? dialects.find((each) => each.purpose(url)) : undefined
   const about = { method, path: url.pathname + url.search, ...keyOf(request, url) }
   if (dialect?.purpose(url) === 'answer') return answer(dialect, { url, asked, about, response, add })
-  add({ dialect: dialect?.name ?? 'other', ...about, stream: false, tools: [], prompt: '', results: 0 })
+  add({ dialect: dialect?.name ?? 'other', ...about, stream: false, tools: [], earlier: '', prompt: '', results: 0 })
   send(response, 200, dialect ? dialect.count(tokens(asked)) : courtesy(url))
 }
 
@@ -85,6 +85,7 @@ async function answer(dialect: Dialect, { url, asked, about, response, add }: Qu
     ...about,
     stream: ask.stream,
     tools: ask.tools.map(({ name }) => name),
+    earlier: ask.earlier,
     prompt: ask.prompt,
     ...(mark && { mark }),
     results: ask.results.length,

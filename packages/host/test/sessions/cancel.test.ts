@@ -127,14 +127,14 @@ it('ends an agent that has stopped reading in the middle of a prompt', async () 
 const careless = script(
   'careless',
   `import { spawn } from 'node:child_process'
-  let turn
+  const turns = new Map()
   on('session/prompt', ({ id, sessionId }) => {
-    turn = id
+    turns.set(sessionId, id)
     update(sessionId, { sessionUpdate: 'tool_call', toolCallId: 'run-1', title: 'sleep', kind: 'execute', status: 'in_progress' })
-    const child = spawn('setsid', ['sleep', '1000'], { detached: true, stdio: 'ignore' })
+    const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
     child.on('spawn', () => say(sessionId, 'pid ' + child.pid))
   })
-  on('session/cancel', () => reply(turn, { stopReason: 'cancelled' }))`,
+  on('session/cancel', ({ sessionId }) => reply(turns.get(sessionId), { stopReason: 'cancelled' }))`,
 )
 
 it('closes the tool calls that a cancelled agent left open, and kills what runs in them', async () => {
@@ -168,12 +168,12 @@ it('leaves alone what another session of the same process runs', async () => {
   await pidOf(first.id)
   const two = second.prompt('go')
   const other = await pidOf(second.id)
-  // The script answers the newest turn: this is the second's answer, and it ends while the first runs.
+  await first.cancel()
+  expect(await one).toMatchObject({ outcome: 'cancelled' })
+  expect(isRunning(other)).toBe(true)
   await second.cancel()
   expect(await two).toMatchObject({ outcome: 'cancelled' })
-  expect(isRunning(other)).toBe(true)
-  await first.close()
-  await one.catch(() => undefined)
+  await eventually(() => !isRunning(other))
 })
 
 it('names an open tool call at the end of a turn that was not cancelled too', async () => {
@@ -188,12 +188,12 @@ it('names an open tool call at the end of a turn that was not cancelled too', as
 
 it('takes what an agent left running with it when the session closes', async () => {
   const sandbox = await scene()
-  const session = await open(sandbox)
-  const said = await talk(sandbox, session, '/leave exec setsid sleep 1000')
-  const pid = Number(/process (\d+)/.exec(said)?.[1])
-  expect(isRunning(pid)).toBe(true)
+  const mark = `left-${crypto.randomUUID()}`
+  const session = await open(sandbox, { env: { MARK: mark } })
+  await session.prompt('/leave exec sleep 1000\n/leave setsid sleep 1000 & setsid sleep 1000')
+  await eventually(() => marked(mark).length > 3)
   await session.close()
-  await eventually(() => !isRunning(pid))
+  await eventually(() => marked(mark).length === 0)
 })
 
 it('does not wait for an agent that ignores the end', async () => {

@@ -19,12 +19,14 @@ export const quick = { VITRINE_DEMO_PACE: '0' }
 
 export interface SceneOptions extends Omit<LocalOptions, 'data'> {
   readonly agents?: readonly CustomAgent[]
+  readonly agentCache?: string
 }
 
 /** A sandbox for one test. When the test is over its sessions are closed, and its whole journal must keep the laws. */
-export async function scene({ agents = [], ...options }: SceneOptions = {}): Promise<HostSandbox> {
+export async function scene({ agents = [], agentCache, ...options }: SceneOptions = {}): Promise<HostSandbox> {
   const sandbox = await createSandbox({
     agents,
+    ...(agentCache !== undefined && { agentCache }),
     install: 'never',
     provider: local({ isolation: 'none', ...options }),
   })
@@ -176,7 +178,7 @@ export async function until(
 export async function saidIn(sandbox: HostSandbox, where: Partial<JournalEvent>): Promise<string> {
   const events = await eventsOf(sandbox, 'agent.message', where)
   return events
-    .map(({ data }) => data as { direction: string; replay?: true; message: Chunk })
+    .map(({ data }) => data as unknown as { direction: string; replay?: true; message: Chunk })
     .filter(({ direction, replay }) => direction === 'out' && replay !== true)
     .map(({ message }) => message.params?.update)
     .map((update) => (update?.sessionUpdate === 'agent_message_chunk' ? (update.content?.text ?? '') : ''))

@@ -7,8 +7,8 @@ export const amp: AgentEntry = {
     kind: 'command',
     command: ['amp-acp'],
     howToGet:
-      'Amp does not speak the Agent Client Protocol itself and its adapter is not on npm: install Amp, then an adapter ' +
-      'such as github.com/tao12345666333/amp-acp, so that `amp-acp` is on PATH.',
+      'Amp does not speak the Agent Client Protocol itself, and no adapter for it is on npm: install Amp and an adapter ' +
+      'for it, so that `amp-acp` is on PATH.',
   },
   env: {},
   credentials: { variables: ['AMP_API_KEY'], files: ['.local/share/amp/secrets.json'] },

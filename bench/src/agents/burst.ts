@@ -1,0 +1,68 @@
+import type { HostSandbox } from '@vitrine/host'
+import { alternate } from '../processes/alternate.ts'
+import { median, type Row, rate } from '../report.ts'
+import { bare, inHost } from './scene.ts'
+
+const updates = 100_000
+const rounds = 5
+
+/** From an agent to a live reader of the journal, beside the bare SDK reading the same agent. */
+export async function burst(): Promise<Row[]> {
+  return inHost(async (sandbox) => {
+    const session = await sandbox.openSession({ agent: 'trivial' })
+    let heard = 0
+    return bare(
+      () => {
+        heard += 1
+      },
+      async (promptBare) => {
+        const wrong: string[] = []
+        const took = await alternate(
+          {
+            bare: async () => {
+              heard = 0
+              await promptBare(String(updates))
+              if (heard !== updates) wrong.push(`bare: ${heard}`)
+            },
+            ours: async () => {
+              const reading = readTurn(sandbox)
+              await session.prompt(String(updates))
+              const { count, ordered } = await reading
+              if (count !== updates || !ordered)
+                wrong.push(`ours: ${count}${ordered ? '' : ', out of order'}`)
+            },
+          },
+          { rounds, warmUp: 1 },
+        )
+        const ratio = median(took.bare) / median(took.ours)
+        const lost = wrong.filter((one) => one.startsWith('ours')).length
+        return [
+          {
+            what: `${updates.toLocaleString('en')} updates of 100 bytes, agent to a live reader, journaled`,
+            measured: `${rate(updates / (median(took.ours) / 1_000))}, ${wrong.join('; ') || '0 lost, in order'}`,
+            against: `${ratio.toFixed(2)} × bare SDK (${rate(updates / (median(took.bare) / 1_000))})`,
+            bar: '0 lost, ≥ 0.5 ×',
+            holds: lost === 0 && ratio >= 0.5,
+          },
+        ]
+      },
+    )
+  })
+}
+
+/** Counts the updates of the next turn as they come. */
+async function readTurn(sandbox: HostSandbox): Promise<{ count: number; ordered: boolean }> {
+  let count = 0
+  let last = 0
+  let ordered = true
+  const tail = sandbox.journal.tail({ after: 'now', types: ['agent.message', 'turn.finished'] })
+  for await (const event of tail) {
+    if (!('seq' in event)) return { count, ordered: false }
+    ordered &&= event.seq > last
+    last = event.seq
+    if (event.type === 'turn.finished') break
+    const { message } = event.data as { message?: { method?: string } }
+    if (message?.method === 'session/update') count += 1
+  }
+  return { count, ordered }
+}

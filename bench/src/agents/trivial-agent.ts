@@ -1,0 +1,51 @@
+// An agent that does as little as can be: it answers, and says so many updates of 100 bytes as the prompt is a number.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+interface Request {
+  readonly id: number
+  readonly method: string
+  readonly params: { readonly sessionId: string; readonly prompt: readonly { readonly text: string }[] }
+}
+
+const text = 'x'.repeat(100)
+const batch = 100
+let rest = ''
+let sessions = 0
+process.stdin.setEncoding('utf8')
+for await (const chunk of process.stdin) {
+  const lines = (rest + String(chunk)).split('\n')
+  rest = lines.pop() ?? ''
+  for (const line of lines) await handle(JSON.parse(line))
+}
+
+async function handle({ id, method, params }: Request): Promise<void> {
+  if (method === 'initialize') answer(id, { protocolVersion: 1, agentCapabilities: {} })
+  else if (method === 'session/new') {
+    sessions += 1
+    answer(id, { sessionId: `s${sessions}` })
+  } else if (method === 'session/prompt') await prompt(id, params)
+  else if (id !== undefined) answer(id, {})
+}
+
+async function prompt(id: number, { sessionId, prompt: [first] }: Request['params']): Promise<void> {
+  const asked = first?.text ?? ''
+  // Grandchildren that escape, and a turn that does not end.
+  if (asked === 'hang') {
+    spawn('setsid', ['sh', '-c', 'sleep 1000 & sleep 1000'], { stdio: 'ignore' })
+    say(sessionId, 1)
+    return
+  }
+  for (let left = Number(asked); left > 0; left -= batch) await say(sessionId, Math.min(left, batch))
+  answer(id, { stopReason: 'end_turn' })
+}
+
+async function say(sessionId: string, times: number): Promise<void> {
+  const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }
+  const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })}\n`
+  if (!process.stdout.write(line.repeat(times))) await once(process.stdout, 'drain')
+}
+
+function answer(id: number, result: object): void {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`)
+}

@@ -1,0 +1,4 @@
+import { describeAgent } from './agent-cases.ts'
+import { claude } from './expected.ts'
+
+describeAgent(claude)

@@ -1,0 +1,4 @@
+import { describeAgent } from './agent-cases.ts'
+import { cline } from './expected.ts'
+
+describeAgent(cline)

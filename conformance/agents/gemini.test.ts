@@ -1,0 +1,4 @@
+import { describeAgent } from './agent-cases.ts'
+import { gemini } from './expected.ts'
+
+describeAgent(gemini)

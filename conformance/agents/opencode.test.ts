@@ -1,0 +1,4 @@
+import { describeAgent } from './agent-cases.ts'
+import { opencode } from './expected.ts'
+
+describeAgent(opencode)

@@ -1,0 +1,4 @@
+import { describeAgent } from './agent-cases.ts'
+import { pi } from './expected.ts'
+
+describeAgent(pi)

@@ -1,0 +1,186 @@
+import { randomInt } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createSandbox, type HostSandbox } from '@vitrine/host'
+import {
+  isGap,
+  isVitrineError,
+  type JournalEvent,
+  type PermissionAnswer,
+  type PromptResult,
+  type Session,
+  type VitrineError,
+} from '@vitrine/protocol'
+import { local } from '@vitrine/sandbox'
+import { type ModelServer, startModelServer } from '../../packages/agents/test/model/server.ts'
+import { within } from '../src/waiting/within.ts'
+import type { Expected } from './expected.ts'
+import { processesOf, type Seen } from './process-table.ts'
+import { agentCache, modelKey } from './setting.ts'
+
+/** One sandbox and one session with a real agent, for one case after the other. */
+export interface Scene {
+  readonly expected: Expected
+  readonly isolation: Isolation
+  readonly model: ModelServer
+  readonly sandbox: HostSandbox
+  readonly session: Session
+  /** Every process that was ever seen in it. */
+  readonly seen: Map<string, Seen>
+  close(): Promise<void>
+}
+
+export type Isolation = 'bubblewrap' | 'none'
+
+export async function openScene(expected: Expected, isolation: Isolation): Promise<Scene> {
+  const { agent, mode } = expected
+  const model = await startModelServer()
+  const sandbox = await createSandbox({
+    provider: local({ isolation }),
+    agentCache,
+    install: 'never',
+    prefix: `vitrine-${agent}-`,
+  })
+  const close = async () => {
+    await sandbox.close()
+    await model.close()
+  }
+  try {
+    const session = await sandbox.openSession({
+      agent,
+      modelEndpoint: { url: model.url, key: modelKey },
+      ...(mode !== undefined && { mode }),
+    })
+    return { expected, isolation, model, sandbox, session, seen: new Map(), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** What a turn came to: its result or its error, and all that the journal has of it. */
+export interface Taken {
+  readonly turn: string
+  readonly result: PromptResult | undefined
+  readonly error: VitrineError | undefined
+  readonly events: readonly JournalEvent[]
+}
+
+export interface Doing {
+  /** What every question is answered with. */
+  readonly answer?: PermissionAnswer
+  /** What is done while the turn runs; it is told what happens. */
+  readonly meanwhile?: (watch: Watch) => Promise<void>
+}
+
+export interface Watch {
+  /** The first event of the turn that fits, as soon as it is there. */
+  until(what: string, fits: (event: JournalEvent) => boolean): Promise<JournalEvent>
+}
+
+export async function take({ session, sandbox }: Talk, prompt: string, doing: Doing = {}): Promise<Taken> {
+  const { answer, meanwhile = async () => undefined } = doing
+  const heard = listen(session)
+  const unanswer = session.onEvent(({ type, data }) => {
+    if (type !== 'permission.requested' || answer === undefined) return
+    session.respondPermission(String(data.permission), answer).catch(() => undefined)
+  })
+  try {
+    const asked = session.prompt(prompt).then(
+      (result) => ({ result, error: undefined }),
+      (error: unknown) => ({ result: undefined, error: coded(error) }),
+    )
+    asked.catch(() => undefined)
+    await meanwhile(heard)
+    const ending = await asked
+    const finished = await heard.until('turn.finished', ({ type }) => type === 'turn.finished')
+    const { turn = '' } = finished
+    return { turn, ...ending, events: (await allEvents(sandbox)).filter((event) => event.turn === turn) }
+  } finally {
+    heard.stop()
+    unanswer()
+  }
+}
+
+type Talk = Pick<Scene, 'session' | 'sandbox'>
+
+/** The turn of a prompt that must end well. */
+export async function said(scene: Talk, prompt: string): Promise<string> {
+  const { error, events, result } = await take(scene, prompt)
+  if (error !== undefined) throw error
+  if (result?.outcome !== 'ok')
+    throw new Error(`Expected the turn "${prompt}" to end well, got ${JSON.stringify(result)}.`)
+  return textIn(events)
+}
+
+function coded(error: unknown): VitrineError {
+  if (isVitrineError(error)) return error
+  throw new Error(`Expected a coded error, got ${String(error)}.`, { cause: error })
+}
+
+function listen(session: Session): Watch & { stop(): void } {
+  const events: JournalEvent[] = []
+  let waiting: (() => void)[] = []
+  const stop = session.onEvent((event) => {
+    events.push(event)
+    for (const wake of waiting.splice(0)) wake()
+  })
+  const find = async (fits: (event: JournalEvent) => boolean): Promise<JournalEvent> => {
+    for (;;) {
+      const found = events.find(fits)
+      if (found !== undefined) return found
+      await new Promise<void>((resolve) => {
+        waiting = [...waiting, resolve]
+      })
+    }
+  }
+  return { stop, until: (what, fits) => within(what, find(fits)) }
+}
+
+export async function allEvents({ journal }: Pick<HostSandbox, 'journal'>): Promise<JournalEvent[]> {
+  const events: JournalEvent[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await journal.read({ limit: 1_000, ...(after !== undefined && { after }) })
+    for (const item of page.events) if (!isGap(item)) events.push(item)
+    if (page.end) return events
+    after = page.cursor
+  }
+}
+
+/** What the agent said to the user. */
+export function textIn(events: readonly JournalEvent[]): string {
+  return chunksIn(events, 'agent_message_chunk')
+}
+
+export function chunksIn(events: readonly JournalEvent[], kind: string): string {
+  return events.map((event) => chunkOf(event, kind)).join('')
+}
+
+/** The text of an update of that kind that is told for the first time. */
+export function chunkOf({ type, data }: JournalEvent, kind: string): string {
+  if (type !== 'agent.message' || data.direction !== 'out' || data.replay === true) return ''
+  const { params } = data.message as { params?: { update?: Update } }
+  return params?.update?.sessionUpdate === kind ? (params.update.content?.text ?? '') : ''
+}
+
+interface Update {
+  readonly sessionUpdate?: string
+  readonly content?: { readonly text?: string }
+}
+
+/** A path of the workspace as everybody sees it, and what is there. */
+export function fileIn({ sandbox }: Talk, name: string): { path: string; content: string | undefined } {
+  const path = join(sandbox.root, name)
+  return { path, content: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
+}
+
+/** A command that takes long, and what no other command line has; claude refuses one that begins with a long sleep. */
+export function longCommand(): { readonly command: string; readonly mark: string } {
+  const mark = `sleep 300.${randomInt(100_000, 999_999)}`
+  return { command: `echo begun && ${mark}`, mark }
+}
+
+/** Takes note of what runs now, so that it can be asked for when all is over. */
+export function note({ sandbox, seen }: Pick<Scene, 'sandbox' | 'seen'>): void {
+  for (const one of processesOf(sandbox.id)) seen.set(`${one.pid} ${one.started}`, one)
+}

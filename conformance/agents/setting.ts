@@ -1,0 +1,10 @@
+/** Where the agents are installed, by `scripts/test-agents.ts`. */
+export const agentCache = process.env.VITRINE_AGENT_CACHE ?? '/var/lib/vitrine/agents'
+
+/** Agents that could not be installed here. */
+export const missing: readonly string[] = (process.env.VITRINE_AGENTS_MISSING ?? '')
+  .split(',')
+  .filter((name) => name !== '')
+
+/** What agents show to the model. */
+export const modelKey = 'dummy-key-1234'

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import type { AgentEntry } from '../../packages/agents/src/registry/entry.ts'
+import { knownAgents } from '../../packages/agents/src/registry/known-agents.ts'
+
+const page = readFileSync(new URL('../agents.md', import.meta.url), 'utf8')
+
+/** The rows of the table below a heading, without their padding. */
+function rowsBelow(heading: string): string[][] {
+  const [, after = ''] = page.split(`\n## ${heading}\n`)
+  const [section = ''] = after.split('\n## ')
+  const lines = section.split('\n').filter((line) => line.startsWith('|'))
+  return lines.slice(2).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  )
+}
+
+const code = (text: string) => `\`${text}\``
+
+function rowOf({ name, aliases = [], title, source, credentials, modelEndpoint, capabilities }: AgentEntry) {
+  const { permissions, resume, load, fork } = capabilities
+  return [
+    [name, ...aliases].map(code).join(', '),
+    title,
+    comesFrom(source),
+    credentials.variables.slice(0, 2).map(code).join(', '),
+    modelEndpoint?.dialect ?? '–',
+    permissions ? 'yes' : 'no',
+    resume ? 'resume' : load ? 'load' : 'told',
+    fork ? 'yes' : 'no',
+  ]
+}
+
+function comesFrom(source: AgentEntry['source']): string {
+  switch (source.kind) {
+    case 'npm':
+      return source.packages.map((one) => `${code(one.name)} ${one.version}`).join(', ')
+    case 'command':
+      return `the command ${code(source.command.join(' '))}`
+    case 'builtin':
+      return 'built in'
+  }
+}
+
+it('the table of agents says what the registry says', () => {
+  expect(rowsBelow('Which')).toEqual(knownAgents.map(rowOf))
+})
+
+it('the quirks are those of agents that there are', () => {
+  const named = rowsBelow('Quirks').flatMap(([agents = '']) => agents.replaceAll('`', '').split(', '))
+  const known: string[] = knownAgents.map(({ name }) => name)
+  expect(known).toEqual(expect.arrayContaining([...new Set(named)]))
+})

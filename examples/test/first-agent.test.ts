@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const example = fileURLToPath(new URL('../first-agent/first-agent.ts', import.meta.url))
+
+/** As a user would: from another directory, with nothing in the environment that an agent could use. */
+function run(...args: string[]) {
+  const cwd = mkdtempSync(join(tmpdir(), 'first-agent-'))
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+  const { PATH = '', HOME = '' } = process.env
+  return spawnSync(process.execPath, ['--conditions=source', example, ...args], {
+    cwd,
+    env: { PATH, HOME },
+    encoding: 'utf8',
+    timeout: 50_000,
+  })
+}
+
+describe('the first agent', () => {
+  it('says what it did and which files it changed', () => {
+    const { status, stdout, stderr } = run()
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const lines = stdout.split('\n').filter((line) => line !== '')
+    expect(lines.slice(0, 4)).toEqual([
+      'user: Make a page for my bakery',
+      'assistant: A page it is. I look around first.',
+      '  [completed] List the workspace',
+      '  [completed] Write index.html',
+    ])
+    expect(lines.slice(-2)).toEqual(['The turn ended: ok, end_turn. Changed files:', '  created index.html'])
+  })
+
+  it('takes a prompt', () => {
+    const { status, stdout } = run('demo', '/write src/note.txt hello')
+    expect(status).toBe(0)
+    expect(stdout).toContain('  created src\n  created src/note.txt\n')
+  })
+
+  it('says which variable an agent is missing', () => {
+    const { status, stderr } = run('claude')
+    expect(status).toBe(1)
+    expect(stderr).toContain('ANTHROPIC_API_KEY')
+  })
+})

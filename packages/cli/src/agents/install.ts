@@ -1,0 +1,31 @@
+import type { Host } from '@vitrine/host'
+import { type InstallProgress, VitrineError } from '@vitrine/protocol'
+
+export interface InstallOptions {
+  readonly names: readonly string[]
+  readonly all: boolean
+  readonly version?: string
+  readonly print: (line: string) => void
+}
+
+/** Installs agents one after another; the first that fails ends it, and what was installed stays. */
+export async function installAgents(host: Host, options: InstallOptions): Promise<void> {
+  const { names, all, version, print } = options
+  if (all === names.length > 0)
+    throw new VitrineError('argument_invalid', 'Name the agents to install, or pass --all.')
+  const wanted = all
+    ? (await host.listAgents()).filter(({ from }) => from === 'npm').map(({ name }) => name)
+    : names
+  for (const name of wanted) {
+    const { version: installed, path } = await host.installAgent(name, {
+      ...(version !== undefined && { version }),
+      onProgress: (progress) => print(progressLine(progress)),
+    })
+    print(`${name} ${installed} is in ${path}`)
+  }
+}
+
+function progressLine({ agent, step, message, bytes }: InstallProgress): string {
+  const size = bytes === undefined ? '' : ` (${(bytes / 1024 / 1024).toFixed(0)} MiB)`
+  return `${agent}: ${step}: ${message}${size}`
+}
