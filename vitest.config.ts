@@ -18,12 +18,15 @@ export default defineConfig({
     reporters: ['default', ['json', { outputFile: '.tmp/test-report.json' }]],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Tests wait more than they compute; by default one core would be left idle.
+    maxWorkers: 2,
     projects: [
       ...packages.map((folder) => project(folder.replace('packages/', ''), [`${folder}/test/**/*.test.ts`])),
       project('house', [
         'scripts/test/**/*.test.ts',
         'conformance/test/**/*.test.ts',
         'docs/test/**/*.test.ts',
+        'examples/test/**/*.test.ts',
       ]),
     ],
   },

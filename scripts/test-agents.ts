@@ -40,7 +40,9 @@ async function install(name: string, cache: string): Promise<boolean> {
     console.log(`${name}: ${version} is installed`)
     return true
   } catch (error) {
-    console.error(`${name}: could not be installed: ${error instanceof Error ? error.message : String(error)}`)
+    console.error(
+      `${name}: could not be installed: ${error instanceof Error ? error.message : String(error)}`,
+    )
     return false
   }
 }
@@ -48,7 +50,10 @@ async function install(name: string, cache: string): Promise<boolean> {
 /** What a command is run behind, so that it has loopback and no other network; nothing where that is not possible. */
 function withoutNetwork(): string[] {
   const only = 'expected root and the right to make namespaces'
-  if (process.getuid?.() !== 0 || spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up']).status !== 0) {
+  if (
+    process.getuid?.() !== 0 ||
+    spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up']).status !== 0
+  ) {
     console.warn(`The agents are not kept from the network: ${only}.`)
     return []
   }

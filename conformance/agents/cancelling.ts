@@ -2,10 +2,13 @@ import { expect, it } from 'vitest'
 import { eventually } from '../src/waiting/within.ts'
 import type { Expected } from './expected.ts'
 import { processesWith } from './process-table.ts'
-import { chunkOf, fileIn, note, longCommand, type Scene, said, take } from './scene.ts'
+import { chunkOf, fileIn, longCommand, note, ofType, type Scene, said, take } from './scene.ts'
+import { expectEnding } from './tools.ts'
 
 /** Called off in the middle of something, and asked for more afterwards. */
-export function cancellingCases({ answers, run }: Expected, scene: () => Scene): void {
+export function cancellingCases(expected: Expected, scene: () => Scene): void {
+  const { asks, run } = expected
+
   it('stops talking when it is cancelled, and goes on with the next prompt', async () => {
     const { result } = await take(scene(), 'slow:tick', {
       async meanwhile({ until }) {
@@ -19,7 +22,7 @@ export function cancellingCases({ answers, run }: Expected, scene: () => Scene):
 
   it('leaves no process of a command that is cancelled, and goes on with the next prompt', async () => {
     const { command, mark } = longCommand()
-    const { result } = await take(scene(), `${run}:${command}`, {
+    const turn = await take(scene(), `${run}:${command}`, {
       answer: 'allow_once',
       async meanwhile() {
         await eventually(`a process with ${mark}`, () => processesWith(mark).length > 0)
@@ -27,12 +30,13 @@ export function cancellingCases({ answers, run }: Expected, scene: () => Scene):
         await scene().session.cancel()
       },
     })
-    expect(result).toMatchObject({ outcome: 'cancelled' })
+    expect(turn.result).toMatchObject({ outcome: 'cancelled' })
+    expectEnding(expected, turn, 'cancelled command')
     await eventually(`no process with ${mark}`, () => processesWith(mark).length === 0, 5_000)
     expect(await said(scene(), 'say:grape')).toContain('I say grape.')
   })
 
-  if (answers === undefined) return
+  if (asks === undefined) return
   it('takes a question back when it is cancelled, and goes on with the next prompt', async () => {
     const { path } = fileIn(scene(), 'called-off.txt')
     const { result, events } = await take(scene(), `write:${path}:never written`, {
@@ -42,8 +46,8 @@ export function cancellingCases({ answers, run }: Expected, scene: () => Scene):
       },
     })
     expect(result).toMatchObject({ outcome: 'cancelled' })
-    expect(events.filter(({ type }) => type === 'permission.requested')).toHaveLength(1)
-    expect(events.filter(({ type }) => type === 'permission.resolved')).toMatchObject([
+    expect(ofType(events, 'permission.requested')).toHaveLength(1)
+    expect(ofType(events, 'permission.resolved')).toMatchObject([
       { data: { outcome: 'cancelled', answer: 'cancelled', by: 'cancel' } },
     ])
     expect(scene().session.permissions).toEqual([])

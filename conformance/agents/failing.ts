@@ -1,23 +1,25 @@
 import { expect, it } from 'vitest'
 import { eventually } from '../src/waiting/within.ts'
-import type { Expected } from './expected.ts'
+import type { Expected, ModelError } from './expected.ts'
 import { processInside, stillThere, treeOf } from './process-table.ts'
 import { expectRestored } from './restored.ts'
-import { chunkOf, note, type Scene, said, take } from './scene.ts'
+import { chunkOf, note, type Scene, said, take, textIn } from './scene.ts'
 
 /** Its model fails, and it fails itself. */
-export function failingCases({ agent, modelError }: Expected, scene: () => Scene): void {
-  it(`${modelErrorSentences[modelError]}, and goes on with the next prompt`, async () => {
-    const { result, error } = await take(scene(), 'error:400')
-    if (modelError === 'fails') {
-      expect(error).toMatchObject({ code: 'agent_failed' })
-      expect(error?.message).toContain('told to fail with 400')
-    } else if (modelError === 'message') {
-      expect(result).toMatchObject({ outcome: 'ok', modelError: { sign: 'message' } })
-      expect(result?.modelError?.text).toContain('told to fail with 400')
-    } else expect(result).toMatchObject({ outcome: 'ok', modelError: { sign: 'silence' } })
-    expect(await said(scene(), 'say:mango')).toContain('I say mango.')
-  })
+export function failingCases({ agent, modelErrors }: Expected, scene: () => Scene): void {
+  for (const [status, becomes] of Object.entries(modelErrors)) {
+    it(`${sentences[becomes]} when its model answers ${status}, and goes on with the next prompt`, async () => {
+      const { result, error, events } = await take(scene(), `error:${status}`)
+      if (becomes === 'agent_failed' || becomes === 'credentials_missing') {
+        expect(error).toMatchObject({ code: becomes })
+        if (becomes === 'agent_failed') expect(error?.message).toContain(`told to fail with ${status}`)
+      } else {
+        expect(result).toMatchObject({ outcome: 'ok', modelError: { sign: becomes } })
+        expect(result?.modelError?.text).toBe(becomes === 'message' ? textIn(events).trim() : undefined)
+      }
+      expect(await said(scene(), 'say:mango')).toContain('I say mango.')
+    })
+  }
 
   it('is brought back by the next prompt when it is killed in the middle of a turn', async () => {
     const { sandbox, session, model } = scene()
@@ -42,8 +44,9 @@ export function failingCases({ agent, modelError }: Expected, scene: () => Scene
   })
 }
 
-const modelErrorSentences: Readonly<Record<Expected['modelError'], string>> = {
-  fails: 'fails with what its model failed with',
-  message: 'ends a turn well in which its model failed, and the sign is its message',
-  silence: 'ends a turn well in which its model failed, and the sign is that it said nothing',
+const sentences: Readonly<Record<ModelError, string>> = {
+  agent_failed: 'fails',
+  credentials_missing: 'asks for a login',
+  message: 'ends its turn with the error as its message',
+  silence: 'ends its turn without a word',
 }

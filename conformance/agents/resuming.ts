@@ -4,10 +4,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openHost } from '@vitrine/host'
 import { expect } from 'vitest'
-import type { ModelServer } from '../../packages/agents/test/model/server.ts'
+import { type ModelServer, startModelServer } from '../../packages/agents/test/model/server.ts'
 import { eventually } from '../src/waiting/within.ts'
 import type { Expected } from './expected.ts'
-import { processesOf, stillThere } from './process-table.ts'
+import { processesOf, type Seen, stillThere } from './process-table.ts'
 import { expectRestored } from './restored.ts'
 import { type Isolation, said } from './scene.ts'
 import { agentCache, modelKey } from './setting.ts'
@@ -19,57 +19,60 @@ const script = fileURLToPath(new URL('./doomed-host.ts', import.meta.url))
 export interface Remains {
   readonly data: string
   readonly sandbox: string
-  remove(): void
+  readonly model: ModelServer
+  remove(): Promise<void>
 }
 
 /** A host in a process of its own that talks with an agent, and is killed. */
-export async function killedHost(
-  { agent, mode }: Expected,
-  isolation: Isolation,
-  model: ModelServer,
-): Promise<Remains> {
+export async function killedHost({ agent, mode }: Expected, isolation: Isolation): Promise<Remains> {
   const data = mkdtempSync(`/var/tmp/vitrine-${agent}-`)
   chmodSync(data, 0o711)
-  const remove = () => rmSync(data, { recursive: true, force: true })
+  const model = await startModelServer()
+  const remove = async () => {
+    rmSync(data, { recursive: true, force: true })
+    await model.close()
+  }
   const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
   const words = [data, isolation, agent, model.url, ...(mode === undefined ? [] : [mode])]
   const host = spawn(process.execPath, [...flags, script, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(host, 'exit')
   try {
-    const told = once(host.stdout, 'data').then(([bytes]) => String(bytes).trim())
-    const sandbox = await Promise.race([told, exited.then(([code]) => { throw new Error(`The host ended with ${code}.`) })])
-    const left = processesOf(sandbox)
-    expect(left.length).toBeGreaterThan(0)
+    const ended = exited.then(([code]) => Promise.reject(new Error(`The host ended with ${code}.`)))
+    ended.catch(() => undefined)
+    const [told] = await Promise.race([once(host.stdout, 'data'), ended])
+    const sandbox = String(told).trim()
+    expect(processesOf(sandbox).length).toBeGreaterThan(0)
+    return { data, sandbox, model, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  } finally {
     host.kill('SIGKILL')
     await exited
-    return { data, sandbox, remove }
-  } catch (error) {
-    host.kill('SIGKILL')
-    remove()
-    throw error
   }
 }
 
-/** Another host on the same data directory goes on with the session. */
-export async function expectResumed(expected: Expected, remains: Remains, model: ModelServer): Promise<void> {
-  const { data, sandbox: id } = remains
+/** Another host on the same data directory goes on with the session, which the agent has known since then. */
+export async function expectResumed(expected: Expected, remains: Remains, since?: number): Promise<void> {
+  const { data, sandbox: id, model } = remains
+  const seen: Seen[] = []
   const host = await openHost({ data, agentCache, install: 'never' })
-  const all = []
   try {
     const sandbox = await host.attach(id)
     tellOnFailure(() => sandbox)
     const before = Date.now()
-    const session = await sandbox.sessions.resume('talk', {
-      modelEndpoint: { url: model.url, key: modelKey },
-    })
-    expect(await said({ sandbox, session }, 'say:raisin')).toContain('I say raisin.')
-    const facts = { before, prompt: 'say:raisin', knows: 'pomegranate', model, session }
+    const modelEndpoint = { url: model.url, key: modelKey }
+    const session = await sandbox.sessions.resume('talk', { modelEndpoint })
+    const prompt = `say:raisin-${session.info.turns}`
+    expect(await said({ sandbox, session }, prompt)).toContain('I say raisin-')
+    seen.push(...processesOf(id))
+    expect(seen.length).toBeGreaterThan(0)
+    const facts = { before, prompt, knows: 'pomegranate', model, session, ...(since && { since }) }
     await expectRestored({ sandbox, expected }, facts)
     expect(JSON.stringify(await session.transcript())).toContain('I say pomegranate.')
-    all.push(...processesOf(id))
-    expect(all.length).toBeGreaterThan(0)
   } finally {
     await host.close()
   }
-  await eventually('no process of the sandbox', () => processesOf(id).length === 0 && stillThere(all).length === 0)
+  await eventually('no process of the sandbox', () => processesOf(id).length === 0)
+  expect(stillThere(seen)).toEqual([])
 }

@@ -156,16 +156,26 @@ export function chunksIn(events: readonly JournalEvent[], kind: string): string 
   return events.map((event) => chunkOf(event, kind)).join('')
 }
 
-/** The text of an update of that kind that is told for the first time. */
-export function chunkOf({ type, data }: JournalEvent, kind: string): string {
-  if (type !== 'agent.message' || data.direction !== 'out' || data.replay === true) return ''
-  const { params } = data.message as { params?: { update?: Update } }
-  return params?.update?.sessionUpdate === kind ? (params.update.content?.text ?? '') : ''
+/** The text of an update of that kind. */
+export function chunkOf(event: JournalEvent, kind: string): string {
+  const update = updateOf(event)
+  return update?.sessionUpdate === kind ? (update.content?.text ?? '') : ''
 }
 
 interface Update {
   readonly sessionUpdate?: string
   readonly content?: { readonly text?: string }
+}
+
+/** What an agent tells of its session for the first time. */
+export function updateOf({ type, data }: JournalEvent): Update | undefined {
+  if (type !== 'agent.message' || data.direction !== 'out' || data.replay === true) return undefined
+  const { params } = data.message as { readonly params?: { readonly update?: Update } }
+  return params?.update
+}
+
+export function ofType(events: readonly JournalEvent[], wanted: string): JournalEvent[] {
+  return events.filter(({ type }) => type === wanted)
 }
 
 /** A path of the workspace as everybody sees it, and what is there. */

@@ -1,28 +1,38 @@
 import { expect, it } from 'vitest'
-import { chunkOf, type Scene, take, textIn } from './scene.ts'
+import type { Expected } from './expected.ts'
+import { chunksIn, type Scene, take, textIn } from './scene.ts'
 
 /** What is said, and what it cost. */
-export function talkingCases(scene: () => Scene): void {
-  it('says what its model says, and tells what it cost where it does', async () => {
-    const { session, expected, model } = scene()
+export function talkingCases({ tells }: Expected, scene: () => Scene): void {
+  it(`says what its model says, and ${tells.usage ? 'tells' : 'does not tell'} what it cost`, async () => {
+    const { session, model } = scene()
     const { result, events } = await take(scene(), 'say:banana')
     expect(result).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
     expect(result?.modelError).toBeUndefined()
     expect(textIn(events)).toContain('I say banana.')
-    expect(JSON.stringify(await session.transcript())).toContain('I say banana.')
     expect(model.requests.some(({ mark }) => mark?.kind === 'say')).toBe(true)
-    if (!expected.usage) expect(result?.usage).toBeUndefined()
-    else expect(result?.usage?.totalTokens).toBeGreaterThan(0)
+    const transcript = await session.transcript()
+    expect(JSON.stringify(transcript.messages)).toContain('I say banana.')
+    expect(result?.usage).toEqual(tells.usage ? expect.objectContaining(someTokens) : undefined)
+    expect(transcript.usage).toEqual(
+      tells.context
+        ? expect.objectContaining({ context: { used: expect.any(Number), size: expect.any(Number) } })
+        : {},
+    )
   })
 
   it('shows what its model thinks', async () => {
-    const { session } = scene()
     const { result, events } = await take(scene(), 'think:pears')
     expect(result).toMatchObject({ outcome: 'ok' })
-    const thought = events.map((event) => chunkOf(event, 'agent_thought_chunk')).join('')
-    expect(thought).toContain('Let me think about pears.')
+    expect(chunksIn(events, 'agent_thought_chunk')).toContain('Let me think about pears.')
     expect(textIn(events)).toContain('I thought about pears.')
-    const { thoughts } = (await session.transcript()) as { thoughts?: unknown }
+    const { thoughts } = await scene().session.transcript()
     expect(JSON.stringify(thoughts)).toContain('Let me think about pears.')
   })
+}
+
+const someTokens = {
+  inputTokens: expect.any(Number),
+  outputTokens: expect.any(Number),
+  totalTokens: expect.any(Number),
 }

@@ -1,5 +1,4 @@
 import type { HostSandbox } from '@vitrine/host'
-import { isGap } from '@vitrine/protocol'
 import { eventLine } from '@vitrine/views'
 import { onTestFailed } from 'vitest'
 import { allEvents } from './scene.ts'
@@ -28,7 +27,10 @@ async function stderrOf(sandbox: HostSandbox): Promise<string[]> {
     if (owner === undefined) continue
     const chunks = await sandbox.processes.logs(id, { tail: stderrLines }).catch(() => [])
     const text = chunks.map(({ data }) => new TextDecoder().decode(data)).join('')
-    told.push(`The ${state} process ${pid ?? ''} of ${owner} said on the side:`, text.trimEnd() || '(nothing)')
+    told.push(
+      `The ${state} process ${pid ?? ''} of ${owner} said on the side:`,
+      text.trimEnd() || '(nothing)',
+    )
   }
   return told
 }

@@ -1,66 +1,108 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import type { Expected } from './expected.ts'
-import { fileIn, type Scene, type Taken, take } from './scene.ts'
+import type { Asks, Expected, ToolEnding } from './expected.ts'
+import { fileIn, ofType, type Scene, type Taken, take, updateOf } from './scene.ts'
 
 /** Files and commands: with a yes, with a no, and without a question where the agent never asks. */
-export function toolCases({ answers, run, refused }: Expected, scene: () => Scene): void {
-  if (answers === undefined) {
-    it('writes a file, and asks nobody', async () => {
-      const { path } = fileIn(scene(), 'written.txt')
-      const turn = await take(scene(), `write:${path}:carefully written`)
-      expectNoQuestion(turn)
-      expectFile(scene(), turn, 'written.txt', 'carefully written')
-    })
+export function toolCases(expected: Expected, scene: () => Scene): void {
+  const { asks, run } = expected
+  if (asks === undefined) neverAsking(expected, scene)
+  else asking(expected, asks, scene)
 
-    it('runs a command, and asks nobody', async () => {
-      const { path } = fileIn(scene(), 'ran.txt')
-      const turn = await take(scene(), `${run}:echo it ran > ${path}`)
-      expectNoQuestion(turn)
-      expectFile(scene(), turn, 'ran.txt', 'it ran')
-    })
-    return
-  }
+  it('goes on after a command that failed', async () => {
+    const { result } = await take(scene(), `${run}:echo bad && exit 3`, { answer: 'allow_once' })
+    expect(result).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
+  })
+}
+
+function neverAsking(expected: Expected, scene: () => Scene): void {
+  it('writes a file, and asks nobody', async () => {
+    const { path } = fileIn(scene(), 'written.txt')
+    const turn = await take(scene(), `write:${path}:carefully written`)
+    expectNoQuestion(turn)
+    expectFile(scene(), turn, 'written.txt', 'carefully written')
+    expectToolCall(expected, turn)
+  })
+
+  it('runs a command, and asks nobody', async () => {
+    const { path } = fileIn(scene(), 'ran.txt')
+    const turn = await take(scene(), `${expected.run}:echo it ran > ${path}`)
+    expectNoQuestion(turn)
+    expectFile(scene(), turn, 'ran.txt', 'it ran')
+    expectToolCall(expected, turn)
+  })
+}
+
+function asking(expected: Expected, asks: Asks, scene: () => Scene): void {
+  const { run } = expected
 
   it('writes a file once it may', async () => {
     const { path } = fileIn(scene(), 'written.txt')
     const turn = await take(scene(), `write:${path}:carefully written`, { answer: 'allow_once' })
-    expectOneQuestion(turn, 'allow_once', answers.allow_once)
     expect(turn.result).toMatchObject({ outcome: 'ok' })
+    expectOneQuestion(turn, asks, 'allow_once')
     expectFile(scene(), turn, 'written.txt', 'carefully written')
+    expectToolCall(expected, turn)
   })
 
   it('writes no file when it may not', async () => {
     const { path } = fileIn(scene(), 'refused.txt')
-    const turn = await take(scene(), `write:${path}:never written`, { answer: 'reject_once' })
-    expectOneQuestion(turn, 'reject_once', answers.reject_once)
-    expect(turn.result).toMatchObject({ outcome: refused })
+    const turn = await takeRefused(scene(), `write:${path}:never written`)
+    expectRefused(turn, asks)
     expectNoFile(scene(), turn, 'refused.txt')
+    expectEnding(expected, turn, 'refused write')
   })
 
   it('runs a command once it may', async () => {
     const { path } = fileIn(scene(), 'ran.txt')
     const turn = await take(scene(), `${run}:echo it ran > ${path}`, { answer: 'allow_once' })
-    expectOneQuestion(turn, 'allow_once', answers.allow_once)
     expect(turn.result).toMatchObject({ outcome: 'ok' })
+    expectOneQuestion(turn, asks, 'allow_once')
     expectFile(scene(), turn, 'ran.txt', 'it ran')
+    expectToolCall(expected, turn)
   })
 
   it('runs no command when it may not', async () => {
     const { path } = fileIn(scene(), 'refused-too.txt')
-    const turn = await take(scene(), `${run}:echo it ran > ${path}`, { answer: 'reject_once' })
-    expectOneQuestion(turn, 'reject_once', answers.reject_once)
-    expect(turn.result).toMatchObject({ outcome: refused })
+    const turn = await takeRefused(scene(), `${run}:echo it ran > ${path}`)
+    expectRefused(turn, asks)
     expectNoFile(scene(), turn, 'refused-too.txt')
+    expectEnding(expected, turn, 'refused command')
   })
 }
 
+/** The calls of tools that the agent did not end are ended with the turn, and no others. */
+export function expectEnding({ leavesOpen }: Expected, { events }: Taken, ending: ToolEnding): void {
+  const [finished] = ofType(events, 'turn.finished')
+  const closed: unknown = finished?.data.closedToolCalls
+  expect(closed).toEqual(leavesOpen.includes(ending) ? [expect.any(String)] : undefined)
+}
+
+interface Refused extends Taken {
+  /** How often the model was told what became of the tool. */
+  readonly heard: number
+}
+
+async function takeRefused(scene: Scene, prompt: string): Promise<Refused> {
+  const { requests } = scene.model
+  const before = requests.length
+  const turn = await take(scene, prompt, { answer: 'reject_once' })
+  return { ...turn, heard: requests.slice(before).filter(({ results }) => results > 0).length }
+}
+
+function expectRefused(turn: Refused, asks: Asks): void {
+  expectOneQuestion(turn, asks, 'reject_once')
+  expect(turn.result).toMatchObject({ outcome: asks.refused.outcome })
+  expect(turn.heard).toBe(asks.refused.modelHears ? 1 : 0)
+}
+
 /** Asked once, answered once by us, with the agent's own name for what was meant. */
-function expectOneQuestion({ events }: Taken, answer: string, option: string): void {
+function expectOneQuestion({ events }: Taken, { answers }: Asks, answer: keyof Asks['answers']): void {
   const asked = ofType(events, 'permission.requested')
   expect(asked).toHaveLength(1)
+  const permission = asked[0]?.data.permission
   expect(ofType(events, 'permission.resolved')).toMatchObject([
-    { data: { permission: asked[0]?.data.permission, outcome: 'ok', answer, option, by: 'code' } },
+    { data: { permission, outcome: 'ok', answer, option: answers[answer], by: 'code' } },
   ])
 }
 
@@ -71,13 +113,14 @@ function expectNoQuestion({ result, events }: Taken): void {
 
 /** It is there, and the journal had it before the turn was over. Some agents add the end of a line. */
 function expectFile(scene: Scene, { events }: Taken, name: string, content: string): void {
-  expect(fileIn(scene, name).content?.trimEnd()).toBe(content)
+  const there = fileIn(scene, name).content
+  expect(there?.trimEnd()).toBe(content)
   const [finished] = ofType(events, 'turn.finished')
   const changes = changesOf(events, name)
   expect(changes.length).toBeGreaterThan(0)
   for (const { seq } of changes) expect(seq).toBeLessThan(finished?.seq ?? 0)
   // Some write it under another name first, and some twice.
-  expect(changes.at(-1)?.data.size).toBe(fileIn(scene, name).content?.length)
+  expect(changes.at(-1)?.data.size).toBe(there?.length)
 }
 
 function expectNoFile(scene: Scene, { events }: Taken, name: string): void {
@@ -85,10 +128,25 @@ function expectNoFile(scene: Scene, { events }: Taken, name: string): void {
   expect(changesOf(events, name)).toEqual([])
 }
 
-function changesOf(events: readonly JournalEvent[], name: string): JournalEvent[] {
-  return events.filter(({ type, data }) => type.startsWith('file.') && data.path === name)
+/** When it was said that a tool call begins, and whether the file came through us. */
+function expectToolCall({ toolCall, writesThroughUs }: Expected, { events }: Taken): void {
+  const told = events.flatMap((event) => updateOf(event)?.sessionUpdate ?? [])
+  const began = told.indexOf('tool_call')
+  const updated = told.indexOf('tool_call_update')
+  expect(began === -1 ? 'never' : began < updated ? 'first' : 'late').toBe(toolCall)
+  const written = events.filter(({ type, data }) => {
+    const { method, params } = (type === 'agent.message' ? data.message : {}) as Writing
+    return method === 'fs/write_text_file' && params?.path?.endsWith('written.txt')
+  })
+  const wrote = changesOf(events, 'written.txt').length > 0
+  expect(written).toHaveLength(writesThroughUs && wrote ? 1 : 0)
 }
 
-function ofType(events: readonly JournalEvent[], wanted: string): JournalEvent[] {
-  return events.filter(({ type }) => type === wanted)
+interface Writing {
+  readonly method?: string
+  readonly params?: { readonly path?: string }
+}
+
+function changesOf(events: readonly JournalEvent[], name: string): JournalEvent[] {
+  return events.filter(({ type, data }) => type.startsWith('file.') && data.path === name)
 }

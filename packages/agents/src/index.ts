@@ -15,6 +15,7 @@ export { type InstallAgentOptions, installAgent } from './install/install-agent.
 export type { AgentEntry } from './registry/entry.ts'
 export { findAgent, knownAgents } from './registry/known-agents.ts'
 export { type ListAgentsOptions, listAgents } from './registry/list-agents.ts'
+export type { AgentSession } from './sessions/agent-session.ts'
 export {
   type OpenOptions,
   SandboxSessions,

@@ -1,4 +1,4 @@
-import type { OpenOptions, SandboxSessions } from '@vitrine/agents'
+import type { AgentSession, OpenOptions, SandboxSessions } from '@vitrine/agents'
 import type {
   CallContext,
   Capabilities,
@@ -13,8 +13,6 @@ import type {
   Process,
   Processes,
   Sandbox,
-  Session,
-  Sessions,
   SpawnOptions,
   Unpacked,
 } from '@vitrine/protocol'
@@ -67,7 +65,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.ports
   }
 
-  get sessions(): Sessions {
+  get sessions(): SandboxSessions {
     return this.#sessions
   }
 
@@ -104,7 +102,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.record(events)
   }
 
-  openSession(options: OpenOptions): Promise<Session> {
+  openSession(options: OpenOptions): Promise<AgentSession> {
     return this.#sessions.openSession(options)
   }
 

@@ -150,8 +150,15 @@ export class Host implements SandboxClient, AsyncDisposable {
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
-    const { cache } = this.#parts.agents
-    const { version, path } = await installAgent(name, { cache, ...options })
+    const { cache, onInstall } = this.#parts.agents
+    const { version, path } = await installAgent(name, {
+      ...options,
+      cache,
+      onProgress(progress) {
+        options.onProgress?.(progress)
+        onInstall?.(progress)
+      },
+    })
     await this.#parts.journal.append([{ type: 'agent.installed', data: { agent: name, version } }])
     return { version, path }
   }

@@ -16,7 +16,7 @@ export const foreignMethod = '_vitrine/foreign_event'
 /** An agent that is a function of this process; the same protocol over the same bridge. */
 export function functionTransport(
   { name, onPrompt }: FunctionAgent,
-  where: { readonly workdir: string },
+  where: { readonly session: string; readonly workdir: string },
 ): AgentTransport {
   const toAgent = new PassThrough()
   const fromAgent = new PassThrough()
@@ -42,7 +42,7 @@ export function functionTransport(
       turns.set(sessionId, turn)
       const signal = AbortSignal.any([turn.signal, over.signal])
       try {
-        const context = { ...where, session: sessionId, round, signal, content }
+        const context = { ...where, round, signal, content }
         const saying = onPrompt(textOf(content), context)
         await sayAll(saying, signal, (said) => say(client, sessionId, said))
       } catch (error) {

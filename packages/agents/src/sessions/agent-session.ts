@@ -19,6 +19,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
+import type { Transcript } from '@vitrine/views'
 import type { Direction, Meaning } from '../bridge/bridge.ts'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import { foreignMethod } from '../bridge/function-transport.ts'
@@ -41,8 +42,8 @@ export interface SessionHome {
   restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
   /** Called once a session is over. */
   closed(session: AgentSession): Promise<void>
-  fork(session: AgentSession, id: string | undefined): Promise<Session>
-  transcript(session: AgentSession): Promise<JsonObject>
+  fork(session: AgentSession, id: string | undefined): Promise<AgentSession>
+  transcript(session: AgentSession): Promise<Transcript>
 }
 
 export interface Restored {
@@ -174,7 +175,7 @@ export class AgentSession implements Session, TurnsHome {
     return this.#home.journal.tail({ ...options, session: this.id })
   }
 
-  transcript(): Promise<JsonObject> {
+  transcript(): Promise<Transcript> {
     return this.#home.transcript(this)
   }
 
@@ -264,7 +265,7 @@ export class AgentSession implements Session, TurnsHome {
       await this.journal.append([{ type: 'session.closed', data: { reason, endedBy: 'host' } }])
   }
 
-  async fork({ id }: { readonly id?: string } = {}): Promise<Session> {
+  async fork({ id }: { readonly id?: string } = {}): Promise<AgentSession> {
     this.mustBeOpen()
     await this.withAgent()
     return this.#home.fork(this, id)
@@ -385,7 +386,11 @@ export class AgentSession implements Session, TurnsHome {
   }
 }
 
+/** Never refused for its shape: what has not that of an event is the data of one. */
 function foreign(context: EventContext, params: unknown): Meaning {
   const event = objectIn(params, 'event') ?? {}
-  return { instead: [{ ...context, type: 'foreign.event', data: { type: 'unknown', ...event } }] }
+  const { type, id } = event
+  const isEvent = typeof type === 'string' && (id === undefined || typeof id === 'string')
+  const data = isEvent ? { data: null, ...event, type } : { type: 'unknown', data: event }
+  return { instead: [{ ...context, type: 'foreign.event', data }] }
 }

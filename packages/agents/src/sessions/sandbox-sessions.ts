@@ -5,13 +5,12 @@ import {
   type JsonObject,
   newId,
   type OpenSessionOptions,
-  type Session,
   type SessionInfo,
   type Sessions,
   VitrineError,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import { transcriptText } from '@vitrine/views'
+import { type Transcript, transcriptText } from '@vitrine/views'
 import type { ToolsOption } from '../agents.ts'
 import { type ServedTools, serveTools } from '../tools/serve-tools.ts'
 import { AgentInstance } from './agent-instance.ts'
@@ -20,7 +19,7 @@ import { readOptions, shownOptions } from './config-options.ts'
 import { objectIn, textIn } from './fields.ts'
 import { cancelled, defaultRestoreChars, endMs } from './limits.ts'
 import { readRecords, type SessionRecord } from './session-records.ts'
-import { asJson, SessionTranscript } from './session-transcript.ts'
+import { SessionTranscript } from './session-transcript.ts'
 import { type AgentsOf, type FoundAgent, findAgentFor, type Wanted } from './start-agent.ts'
 import { Starting } from './starting.ts'
 
@@ -41,7 +40,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   readonly #agents: AgentsOf
   readonly #open = new Map<string, AgentSession>()
   /** Those that are being opened or brought back. */
-  readonly #opening = new Map<string, Promise<Session>>()
+  readonly #opening = new Map<string, Promise<AgentSession>>()
   readonly #tools = new Map<string, ServedTools & { forget(): void }>()
   readonly #transcripts = new Map<string, SessionTranscript>()
   /** Agents that several sessions may have, by what they were started with. */
@@ -57,7 +56,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     this.#agents = agents
   }
 
-  async openSession(options: OpenOptions): Promise<Session> {
+  async openSession(options: OpenOptions): Promise<AgentSession> {
     const id = this.#idFor(options.id)
     return this.#openOnce(id, async () => {
       if (options.id !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
@@ -72,7 +71,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     return records.map((record) => this.#open.get(record.id)?.info ?? closedInfo(record))
   }
 
-  async get(id: string): Promise<Session> {
+  async get(id: string): Promise<AgentSession> {
     const session = await this.#openNow(id)
     if (session !== undefined) return session
     const record = await this.#record(id)
@@ -83,7 +82,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     )
   }
 
-  async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<Session> {
+  async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<AgentSession> {
     const open = await this.#openNow(id)
     if (open !== undefined) return open
     return this.#openOnce(id, async () => {
@@ -99,7 +98,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     })
   }
 
-  async resumeOrCreate(options: OpenOptions & { readonly id: string }): Promise<Session> {
+  async resumeOrCreate(options: OpenOptions & { readonly id: string }): Promise<AgentSession> {
     const { id, agent: _agent, ...rest } = options
     const isKnown = this.#open.has(id) || (await this.#record(id)) !== undefined
     if (isKnown || this.#opening.has(id)) return this.resume(id, rest)
@@ -131,12 +130,12 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   /** One that is open, or will be in a moment. */
-  async #openNow(id: string): Promise<Session | undefined> {
+  async #openNow(id: string): Promise<AgentSession | undefined> {
     return this.#open.get(id) ?? (await this.#opening.get(id)?.catch(() => undefined))
   }
 
   /** Nobody else opens it meanwhile: who comes second waits for the first. */
-  #openOnce(id: string, work: () => Promise<Session>): Promise<Session> {
+  #openOnce(id: string, work: () => Promise<AgentSession>): Promise<AgentSession> {
     const under = this.#opening.get(id)
     if (under !== undefined) return under
     const opening = work().finally(() => this.#opening.delete(id))
@@ -154,7 +153,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     options: OpenOptions,
     create: (session: AgentSession, found: FoundAgent, signal: AbortSignal) => Promise<Restored>,
     record?: SessionRecord,
-  ): Promise<Session> {
+  ): Promise<AgentSession> {
     if (options.signal?.aborted) throw cancelled(`Opening a session with ${options.agent}`)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const wanted = { ...options, id, cwd }
@@ -181,7 +180,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   get #where() {
-    return { sandbox: this.sandbox, store: this.#store, agents: this.#agents }
+    return { sandbox: this.sandbox, journal: this.journal, store: this.#store, agents: this.#agents }
   }
 
   #cwd(cwd: string | undefined): string {
@@ -419,7 +418,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     return { instance, answer, agentSession, way: 'transcript', ...(told !== undefined && { told }) }
   }
 
-  async fork(session: AgentSession, given: string | undefined): Promise<Session> {
+  async fork(session: AgentSession, given: string | undefined): Promise<AgentSession> {
     const { instance } = session
     if (instance?.alive !== true || !instance.can('fork'))
       throw new VitrineError('unsupported', `The agent ${session.agent} cannot fork a session.`)
@@ -460,8 +459,8 @@ export class SandboxSessions implements Sessions, SessionHome {
     tools?.forget()
   }
 
-  async transcript(session: AgentSession): Promise<JsonObject> {
-    return asJson(await this.#transcriptOf(session).read())
+  transcript(session: AgentSession): Promise<Transcript> {
+    return this.#transcriptOf(session).read()
   }
 
   #transcriptOf({ id }: AgentSession): SessionTranscript {

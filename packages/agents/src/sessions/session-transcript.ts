@@ -1,4 +1,4 @@
-import type { JournalReader, JsonObject } from '@vitrine/protocol'
+import type { JournalReader } from '@vitrine/protocol'
 import { type Transcript, transcriptView, type View } from '@vitrine/views'
 
 /** The transcript of one session, read on from where it was read to before. */
@@ -35,9 +35,4 @@ export class SessionTranscript {
       if (page.end) return this.#state
     }
   }
-}
-
-/** A view's state is plain JSON. */
-export function asJson(transcript: Transcript): JsonObject {
-  return transcript as unknown as JsonObject
 }

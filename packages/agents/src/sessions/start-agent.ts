@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { Store } from '@vitrine/journal'
+import type { Journal, Store } from '@vitrine/journal'
 import {
   type CredentialGrant,
   type InstallProgress,
   isVitrineError,
+  type JsonObject,
   type ModelEndpoint,
   type OpenSessionOptions,
   VitrineError,
@@ -23,6 +24,7 @@ import { builtinScript } from '../registry/builtin-script.ts'
 import type { AgentEntry, AgentQuirks } from '../registry/entry.ts'
 import { type Filling, fill } from '../registry/fill.ts'
 import { findAgent, knownAgents } from '../registry/known-agents.ts'
+import { listIn, textIn } from './fields.ts'
 import { keepSecret } from './secrets.ts'
 
 /** The agents that a host has, and where it keeps them. */
@@ -59,13 +61,20 @@ export interface FoundAgent {
   start(): Promise<AgentTransport>
 }
 
-export async function findAgentFor(
-  where: { readonly sandbox: LocalSandbox; readonly store: Store; readonly agents: AgentsOf },
-  wanted: Wanted,
-): Promise<FoundAgent> {
+/** Where an agent is to run. */
+interface Place {
+  readonly sandbox: LocalSandbox
+  readonly journal: Journal
+  readonly store: Store
+  readonly agents: AgentsOf
+}
+
+export async function findAgentFor(where: Place, wanted: Wanted): Promise<FoundAgent> {
+  for (const [name, secret] of secretsOfServers(wanted.mcpServers ?? []))
+    keepSecret(where.store, name, secret)
   const custom = where.agents.custom.find(({ name }) => name === wanted.agent)
   if (custom === undefined) return knownAgent(where, wanted)
-  if (isFunctionAgent(custom)) return functionAgent(where.sandbox, custom)
+  if (isFunctionAgent(custom)) return functionAgent(where.sandbox, custom, wanted.id)
   for (const [name, value] of Object.entries(explicitValues(wanted.credentials)))
     keepSecret(where.store, `${custom.name} ${name}`, value)
   return programAgent(where.sandbox, custom, wanted)
@@ -73,7 +82,7 @@ export async function findAgentFor(
 
 const noQuirks: AgentQuirks = { notes: [] }
 
-function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent): FoundAgent {
+function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: string): FoundAgent {
   return {
     name: agent.name,
     quirks: noQuirks,
@@ -81,7 +90,7 @@ function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent): FoundAgent 
     shareKey: undefined,
     credentials: [],
     mode: undefined,
-    start: async () => functionTransport(agent, { workdir: sandbox.root }),
+    start: async () => functionTransport(agent, { session, workdir: sandbox.root }),
   }
 }
 
@@ -112,10 +121,7 @@ function explicitValues(grant: CredentialGrant | undefined): Readonly<Record<str
   return typeof grant === 'object' ? grant : {}
 }
 
-async function knownAgent(
-  where: { readonly sandbox: LocalSandbox; readonly store: Store; readonly agents: AgentsOf },
-  wanted: Wanted,
-): Promise<FoundAgent> {
+async function knownAgent(where: Place, wanted: Wanted): Promise<FoundAgent> {
   const { sandbox, store, agents } = where
   const entry = known(wanted.agent, agents.custom)
   const granted = grantFor(entry, wanted, agents)
@@ -126,7 +132,7 @@ async function knownAgent(
   const inner = isolated ? entry.isolation.innerSandboxOff : undefined
   const endpoint = endpointOf(entry, wanted.modelEndpoint, sandbox.home)
   const shareKey = entry.capabilities.shared
-    ? keyOf([entry.name, granted.env, wanted.env ?? {}, wanted.modelEndpoint ?? {}])
+    ? keyOf([entry.name, granted.env, granted.files, wanted.env ?? {}, wanted.modelEndpoint ?? {}])
     : undefined
   return {
     name: entry.name,
@@ -137,10 +143,11 @@ async function knownAgent(
     mode: inner?.mode,
     async start() {
       await mayRunHere(entry, sandbox)
-      const launch = await launchFor(entry, agents, sandbox)
+      const launch = await launchFor(entry, where)
       await sandbox.reachMore([
         ...(wanted.modelEndpoint === undefined ? entry.endpoints : []),
         ...endpoint.reach,
+        ...Object.values(granted.env).flatMap(reachOf),
       ])
       const files = { ...inner?.files, ...endpoint.files }
       for (const [path, content] of Object.entries(files)) await putInHome(sandbox, path, content)
@@ -210,8 +217,7 @@ async function mayRunHere({ name, isolation }: AgentEntry, sandbox: LocalSandbox
 
 async function launchFor(
   entry: AgentEntry,
-  agents: AgentsOf,
-  sandbox: LocalSandbox,
+  { agents, sandbox, journal }: Place,
 ): Promise<{ readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> }> {
   const { name, source } = entry
   const { node, cache } = agents
@@ -231,11 +237,11 @@ async function launchFor(
       )
     return { argv: source.command, env: {} }
   }
-  const there = (await installed(cache, name)) ?? (await install(entry, agents))
+  const there = (await installed(cache, name)) ?? (await install(entry, agents, journal))
   return launchOf(entry, there, { node, home: sandbox.home })
 }
 
-async function install(entry: AgentEntry, agents: AgentsOf) {
+async function install(entry: AgentEntry, agents: AgentsOf, journal: Journal) {
   if (agents.install === 'never')
     throw new VitrineError(
       'agent_not_installed',
@@ -243,10 +249,13 @@ async function install(entry: AgentEntry, agents: AgentsOf) {
       { details: { agent: entry.name } },
     )
   const { onInstall } = agents
-  return installAgent(entry, {
+  const installation = await installAgent(entry, {
     cache: agents.cache,
     ...(onInstall && { onProgress: (one) => onInstall(one) }),
   })
+  const { name: agent, version } = installation
+  await journal.append([{ type: 'agent.installed', data: { agent, version } }])
+  return installation
 }
 
 function endpointOf(entry: AgentEntry, endpoint: ModelEndpoint | undefined, home: string) {
@@ -257,7 +266,11 @@ function endpointOf(entry: AgentEntry, endpoint: ModelEndpoint | undefined, home
       'unsupported',
       `It is not known how to point the agent ${entry.name} at another model endpoint.`,
     )
-  const url = new URL(endpoint.url)
+  if (reachOf(endpoint.url).length === 0)
+    throw new VitrineError(
+      'argument_invalid',
+      `modelEndpoint.url: expected an http or https address, got ${JSON.stringify(endpoint.url)}.`,
+    )
   const model = endpoint.model ?? modelEndpoint.defaultModel
   const values: Filling = {
     url: endpoint.url.replace(/\/+$/, '') + modelEndpoint.path,
@@ -265,12 +278,28 @@ function endpointOf(entry: AgentEntry, endpoint: ModelEndpoint | undefined, home
     home,
     ...(model !== undefined && { model }),
   }
-  const port = url.port || (url.protocol === 'http:' ? '80' : '443')
   return {
     env: filledOnly(mapValues(modelEndpoint.env, (text) => fill(text, values))),
     files: mapValues(modelEndpoint.files, (text) => fill(text, quotable(values))),
-    reach: [`${url.hostname}:${port}`],
+    reach: reachOf(endpoint.url),
   }
+}
+
+/** Host and port of an address; nothing for any other text. */
+function reachOf(text: string): string[] {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return []
+  const { hostname, port, protocol } = new URL(text)
+  return [`${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`]
+}
+
+/** Servers are called with headers and started with variables; what is in them is nobody else's business. */
+function secretsOfServers(servers: readonly JsonObject[]): [name: string, secret: string][] {
+  return servers.flatMap((server) =>
+    [...listIn(server, 'headers'), ...listIn(server, 'env')].map((pair): [string, string] => [
+      `mcp ${textIn(pair, 'name') ?? ''}`,
+      textIn(pair, 'value') ?? '',
+    ]),
+  )
 }
 
 /** What is left open by the endpoint is left to the agent. */

@@ -57,6 +57,8 @@ export class WaitingAnswers {
       return question
     }
     this.#permissions.set(key, permission)
+    // What a rule decides waits for nobody, and nobody can decide otherwise.
+    this.#applyRule(permission)
     return permission
   }
 
@@ -71,18 +73,15 @@ export class WaitingAnswers {
   /** What the agent is answered with, once that is known. */
   answerTo(key: string): Promise<JsonObject> {
     const permission = this.#permissions.get(key)
-    if (permission !== undefined) return this.#decide(permission)
+    if (permission !== undefined) return this.#untilTimeout(permission.answer, () => this.#giveUp(permission))
     const question = this.#questions.get(key)
     if (question === undefined) return Promise.resolve({ action: 'cancel' })
     return this.#untilTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
   }
 
-  #decide(permission: Permission): Promise<JsonObject> {
+  #applyRule(permission: Permission): void {
     const rule = ruleFor(this.#rules, textIn(permission.pending.toolCall, 'kind') ?? 'other')
-    if (rule === 'ask')
-      return this.#untilTimeout(permission.answer, () => {
-        permission.respond(this.#rules.onTimeout, 'time limit', 'timeout')
-      })
+    if (rule === 'ask') return
     try {
       permission.respond(rule, 'rule')
     } catch {
@@ -90,7 +89,15 @@ export class WaitingAnswers {
       const allow = permission.pending.options.find(({ kind }) => kind.startsWith('allow'))
       permission.respond(allow === undefined ? 'cancelled' : { option: allow.id }, 'rule')
     }
-    return permission.answer
+  }
+
+  /** Nobody came; what the rules then say may not be on offer. */
+  #giveUp(permission: Permission): void {
+    try {
+      permission.respond(this.#rules.onTimeout, 'time limit', 'timeout')
+    } catch {
+      permission.cancel('time limit', 'timeout')
+    }
   }
 
   #untilTimeout(answer: Promise<JsonObject>, late: () => void): Promise<JsonObject> {

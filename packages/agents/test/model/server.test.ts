@@ -25,7 +25,16 @@ test('what was asked is remembered', async () => {
       mark: { kind: 'say', word: 'banana' },
       results: 0,
     },
-    { dialect: 'other', method: 'GET', path: '/v1/models', stream: false, tools: [], earlier: '', prompt: '', results: 0 },
+    {
+      dialect: 'other',
+      method: 'GET',
+      path: '/v1/models',
+      stream: false,
+      tools: [],
+      earlier: '',
+      prompt: '',
+      results: 0,
+    },
   ])
   expect(await (await fetch(`${server.url}/requests`)).json()).toEqual(server.requests)
 })

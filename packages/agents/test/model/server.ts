@@ -64,7 +64,15 @@ async function handle(request: IncomingMessage, response: ServerResponse, add: A
   const dialect = method === 'POST' ? dialects.find((each) => each.purpose(url)) : undefined
   const about = { method, path: url.pathname + url.search, ...keyOf(request, url) }
   if (dialect?.purpose(url) === 'answer') return answer(dialect, { url, asked, about, response, add })
-  add({ dialect: dialect?.name ?? 'other', ...about, stream: false, tools: [], earlier: '', prompt: '', results: 0 })
+  add({
+    dialect: dialect?.name ?? 'other',
+    ...about,
+    stream: false,
+    tools: [],
+    earlier: '',
+    prompt: '',
+    results: 0,
+  })
   send(response, 200, dialect ? dialect.count(tokens(asked)) : courtesy(url))
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { isRunning, marked } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, script, talk, until } from './scene.ts'
+import { eventsOf, eventually, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
 
 it('cancels while the agent talks', async () => {
   const sandbox = await scene()
@@ -14,7 +14,7 @@ it('cancels while the agent talks', async () => {
 })
 
 it('cancels what was prompted a moment ago and has not begun', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/stall')
   await session.cancel()
@@ -23,7 +23,7 @@ it('cancels what was prompted a moment ago and has not begun', async () => {
 })
 
 it('closes what was prompted a moment ago, and leaves the others', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const other = await open(sandbox)
   const session = await open(sandbox)
   const running = session.prompt('/stall')
@@ -33,7 +33,7 @@ it('closes what was prompted a moment ago, and leaves the others', async () => {
 })
 
 it('cancels a tool, and its processes are gone', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const mark = `tool-${crypto.randomUUID()}`
   const running = session.prompt(`/run sleep 100; echo ${mark}`)
@@ -44,7 +44,7 @@ it('cancels a tool, and its processes are gone', async () => {
 })
 
 it('cancels while a permission is pending: it is answered, once', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
   await until(sandbox, 'permission.requested')
@@ -57,7 +57,7 @@ it('cancels while a permission is pending: it is answered, once', async () => {
 })
 
 it('cancels while a question is pending', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/question')
   await until(sandbox, 'question.requested')
@@ -177,7 +177,7 @@ it('leaves alone what another session of the same process runs', async () => {
 })
 
 it('names an open tool call at the end of a turn that was not cancelled too', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   await session.prompt('/tool-open')
   const [finished] = await eventsOf(sandbox, 'turn.finished')
@@ -196,7 +196,7 @@ it('takes what an agent left running with it when the session closes', async () 
   await eventually(() => marked(mark).length === 0)
 })
 
-it('does not wait for an agent that ignores the end', async () => {
+it('closes a session whose agent ignores the end (sandbox-agent hangs, and leaves it running)', async () => {
   const sandbox = await scene()
   const mark = `stays-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { VITRINE_DEMO_IGNORE_EOF: '1', MARK: mark } })

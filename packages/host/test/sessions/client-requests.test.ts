@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, open, saidIn, scene, script, talk, until } from './scene.ts'
+import { allEvents, eventsOf, open, saidIn, scene, script, sharedScene, talk, until } from './scene.ts'
 
 it.each(['none', 'bubblewrap'] as const)(
   'reads and writes files as operations of the turn, isolation %s',
@@ -20,7 +20,7 @@ it.each(['none', 'bubblewrap'] as const)(
 )
 
 it('runs terminals as processes of the turn, and tells of files before the turn ends', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const { turn } = await session.prompt('/run echo made > made.txt; exit 3')
   expect(await saidIn(sandbox, { turn })).toBe('Ended with 3.')
@@ -39,7 +39,7 @@ it('runs terminals as processes of the turn, and tells of files before the turn 
 })
 
 it('gives files to no turn when two run at once', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const [first, second] = [await open(sandbox, { mode: 'auto' }), await open(sandbox, { mode: 'auto' })]
   const stalling = first.prompt('/stall')
   await until(sandbox, 'turn.started', ({ session }) => session === first.id)
@@ -53,7 +53,7 @@ it('gives files to no turn when two run at once', async () => {
 })
 
 it('gives what somebody else changes between two turns to no turn', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   await session.prompt('/say before')
   await sandbox.files.write('mine.txt', 'by hand')
@@ -66,7 +66,7 @@ it('gives what somebody else changes between two turns to no turn', async () => 
 })
 
 it('refuses a path outside of the sandbox politely, and the turn goes on', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const said = await talk(
     sandbox,

@@ -19,39 +19,42 @@ it.each([
   ['/stderr 100\n/crash 7', { exitCode: 7, signal: null }],
   ['/stderr 100\n/crash-signal SIGKILL', { exitCode: null, signal: 'SIGKILL' }],
   ['/stderr 100\n/crash-signal SIGTERM', { exitCode: null, signal: 'SIGTERM' }],
-])('tells how an agent died in the middle of a turn: %s', async (prompt, exit) => {
-  const sandbox = await scene()
-  const session = await open(sandbox)
-  const error = await failure(session.prompt(prompt))
-  expect(error).toMatchObject({ code: 'agent_exited', details: { agent: 'demo', ...exit } })
-  expect(error.message).toContain('demo')
-  expect(error.message).toContain(exit.signal ?? `exit code ${exit.exitCode}`)
-  expect(error.message).toContain('line 99 of 100')
-  const { stderr } = error.details as { stderr: { head: string; tail: string; lines: number } }
-  const extra = exit.exitCode === null ? 0 : 1
-  expect(stderr.lines).toBe(100 + extra)
-  expect(stderr.head.split('\n')).toHaveLength(20)
-  expect(stderr.head).toContain('line 19 of 100')
-  expect(stderr.tail.split('\n')).toHaveLength(50)
-  expect(stderr.tail).toContain(`line ${50 + extra} of 100`)
-  expect(stderr.tail).not.toContain(`line ${49 + extra} of 100`)
-  const closed = await until(sandbox, 'session.closed')
-  expect(closed.data).toMatchObject({
-    endedBy: 'agent',
-    errorCode: 'agent_exited',
-    ...exit,
-    stderr: { lines: stderr.lines },
-  })
-  const types = (await allEvents(sandbox.journal, ['agent.exited', 'turn.finished', 'session.closed'])).map(
-    ({ type }) => type,
-  )
-  expect(types).toEqual(['agent.exited', 'turn.finished', 'session.closed'])
-  expect(await eventsOf(sandbox, 'turn.finished')).toMatchObject([
-    { data: { outcome: 'failed', errorCode: 'agent_exited' } },
-  ])
-  expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { ...exit, endedBy: 'agent' } }])
-  expect(session.info.state).toBe('open')
-})
+])(
+  'tells how an agent died in the middle of a turn (sandbox-agent never answers the prompt): %s',
+  async (prompt, exit) => {
+    const sandbox = await scene()
+    const session = await open(sandbox)
+    const error = await failure(session.prompt(prompt))
+    expect(error).toMatchObject({ code: 'agent_exited', details: { agent: 'demo', ...exit } })
+    expect(error.message).toContain('demo')
+    expect(error.message).toContain(exit.signal ?? `exit code ${exit.exitCode}`)
+    expect(error.message).toContain('line 99 of 100')
+    const { stderr } = error.details as { stderr: { head: string; tail: string; lines: number } }
+    const extra = exit.exitCode === null ? 0 : 1
+    expect(stderr.lines).toBe(100 + extra)
+    expect(stderr.head.split('\n')).toHaveLength(20)
+    expect(stderr.head).toContain('line 19 of 100')
+    expect(stderr.tail.split('\n')).toHaveLength(50)
+    expect(stderr.tail).toContain(`line ${50 + extra} of 100`)
+    expect(stderr.tail).not.toContain(`line ${49 + extra} of 100`)
+    const closed = await until(sandbox, 'session.closed')
+    expect(closed.data).toMatchObject({
+      endedBy: 'agent',
+      errorCode: 'agent_exited',
+      ...exit,
+      stderr: { lines: stderr.lines },
+    })
+    const types = (await allEvents(sandbox.journal, ['agent.exited', 'turn.finished', 'session.closed'])).map(
+      ({ type }) => type,
+    )
+    expect(types).toEqual(['agent.exited', 'turn.finished', 'session.closed'])
+    expect(await eventsOf(sandbox, 'turn.finished')).toMatchObject([
+      { data: { outcome: 'failed', errorCode: 'agent_exited' } },
+    ])
+    expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { ...exit, endedBy: 'agent' } }])
+    expect(session.info.state).toBe('open')
+  },
+)
 
 it('takes everything that a killed agent had started with it', async () => {
   const sandbox = await scene()
@@ -90,7 +93,7 @@ it('resolves what a dead agent asked for as interrupted', async () => {
   })
 })
 
-it('comes back with the next prompt, by its own memory', async () => {
+it('comes back with the next prompt, by its own memory (sandbox-agent: broken pipe, and no restart)', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { id: 'lasting', mode: 'auto', model: 'sprinter' })
   await session.prompt('/say The word is pomegranate.')

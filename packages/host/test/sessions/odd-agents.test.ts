@@ -11,12 +11,13 @@ import {
   saidIn,
   scene,
   script,
+  sharedScene,
   talk,
   until,
 } from './scene.ts'
 
 it('answers what it does not know with -32601, and writes it down', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const said = await talk(
     sandbox,
@@ -33,7 +34,7 @@ it('answers what it does not know with -32601, and writes it down', async () => 
 })
 
 it('keeps what is no message as it is, and goes on', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await talk(sandbox, session, '/banner Welcome!\n/badutf8\n/say fine')).toBe('fine')
   const unparsed = await eventsOf(sandbox, 'agent.unparsed')
@@ -58,8 +59,8 @@ it('keeps half a line of an agent that died in it', async () => {
   ])
 })
 
-it('takes one answer where an agent gives two, and notes one that nobody asked for', async () => {
-  const sandbox = await scene()
+it('takes one answer where an agent gives two (sandbox-agent then answers nobody), and notes one that nobody asked for', async () => {
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await session.prompt('/dup\n/say once')).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
   expect(await session.prompt('/unknown-response\n/say there')).toMatchObject({ outcome: 'ok' })
@@ -68,7 +69,7 @@ it('takes one answer where an agent gives two, and notes one that nobody asked f
 })
 
 it('takes a message of 8 MiB, whole', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const { turn } = await session.prompt(`/big ${8 * 1024 * 1024}`)
   const big = (await eventsOf(sandbox, 'agent.message', { turn })).map(({ data }) => JSON.stringify(data))
@@ -221,8 +222,8 @@ it('knows what was said outside of a turn as no part of one', async () => {
   expect(await saidIn(sandbox, { session: session.id })).toBe('by the way')
 })
 
-it('hears everything of a flood, in order, while somebody watches', async () => {
-  const sandbox = await scene()
+it('loses nothing of a flood, in order, for a reader that is quick and one that is slow (sandbox-agent loses a third)', async () => {
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const live: number[] = []
   const done = new AbortController()
@@ -233,8 +234,16 @@ it('hears everything of a flood, in order, while somebody watches', async () => 
       if ('type' in item && item.type === 'turn.finished') return
     }
   })()
+  const slow = session.events()
+  await slow.next()
   const { turn } = await session.prompt('/flood 20000 100')
   await watching
+  let late = 0
+  for await (const item of slow) {
+    if ('type' in item && item.type === 'agent.message') late += 1
+    if ('type' in item && item.type === 'turn.finished') break
+  }
+  expect(late).toBeGreaterThan(20_000)
   expect(live.length).toBe(20_000)
   expect(live.every((number, index) => number === index)).toBe(true)
   const [last] = (await allEvents(sandbox.journal, ['turn.finished'])).slice(-1)
@@ -266,7 +275,7 @@ it('ends an agent that hangs and ignores the cancel too', async () => {
 })
 
 it('does not take for idle who waits for a person', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { limits: { idleMs: 60 }, permissions: { timeoutMs: 300 } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome: 'ok' })
   expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])

@@ -1,9 +1,9 @@
 import type { PermissionRules } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, script, talk, until } from './scene.ts'
+import { allEvents, eventsOf, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
 
 it('asks by default, and says who answered', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
   const { data } = await until(sandbox, 'permission.requested')
@@ -26,7 +26,7 @@ it('asks by default, and says who answered', async () => {
 })
 
 it('answers twice once', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
   const { data } = await until(sandbox, 'permission.requested')
@@ -66,7 +66,7 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
     'reject_once',
   ],
 ])('decides by rule: %s', async (_name, permissions, said, answer) => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions })
   expect(await talk(sandbox, session, '/ask edit')).toBe(said)
   expect(session.permissions).toEqual([])
@@ -76,7 +76,7 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
 })
 
 it('asks for kinds that no rule names, and is not asked again for what is always allowed', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allowAlways: ['edit'] } })
   expect(await talk(sandbox, session, '/ask edit\n/ask edit')).toBe('Allowed.Allowed.')
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
@@ -95,7 +95,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
   ['allow_once', 'allow_once', 'ok'],
   ['cancelled', 'cancelled', 'cancelled'],
 ])('answers for somebody who is not there: onTimeout %s', async (onTimeout, answer, outcome) => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { timeoutMs: 20, ...(onTimeout && { onTimeout }) } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome })
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
@@ -104,7 +104,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
 })
 
 it('refuses rules that are none', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const yes = 'yes' as 'allow'
   expect(await failure(open(sandbox, { permissions: yes }))).toMatchObject({ code: 'argument_invalid' })
   expect(await failure(open(sandbox, { permissions: { timeoutMs: 0 } }))).toMatchObject({
@@ -113,14 +113,14 @@ it('refuses rules that are none', async () => {
 })
 
 it('asks for a tool call that nobody has heard of', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allow: ['execute'] } })
   expect(await talk(sandbox, session, '/permission-first')).toBe('Allowed.')
   expect((await eventsOf(sandbox, 'turn.finished'))[0]?.data).not.toHaveProperty('closedToolCalls')
 })
 
 it('asks in the name of a child session, and says which', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/subagent')
   const { data, session: owner, turn } = await until(sandbox, 'permission.requested')
@@ -131,7 +131,7 @@ it('asks in the name of a child session, and says which', async () => {
 })
 
 it('knows which session asks when several share a process', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const [first, second] = [await open(sandbox), await open(sandbox)]
   const one = first.prompt('/ask edit')
   const two = second.prompt('/ask execute')
@@ -145,7 +145,7 @@ it('knows which session asks when several share a process', async () => {
 })
 
 it('is never asked again when a session comes back', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'back' })
   const running = session.prompt('/ask edit')
   const { data } = await until(sandbox, 'permission.requested')
@@ -186,6 +186,25 @@ it('chooses by kind, whatever the ids and the order are', async () => {
   expect(await talk(sandbox, denying, yes)).toContain('cancelled')
   const no = JSON.stringify([option('N', 'reject_once')])
   expect(await talk(sandbox, allowing, no)).toContain('cancelled')
+})
+
+it('calls off what nobody answered in time when the answer for that is not on offer', async () => {
+  const narrow = script(
+    'narrow',
+    `on('session/prompt', async ({ id, sessionId }) => {
+      const toolCall = { toolCallId: 'x', kind: 'edit' }
+      const { result } = await ask('session/request_permission', { sessionId, toolCall, options: [options[1]] })
+      say(sessionId, result.outcome.outcome)
+      reply(id, { stopReason: 'end_turn' })
+    })`,
+  )
+  const sandbox = await scene({ agents: [narrow] })
+  const permissions = { timeoutMs: 20, onTimeout: 'allow_once' } as const
+  const session = await sandbox.openSession({ agent: 'narrow', permissions })
+  expect(await talk(sandbox, session, 'go')).toBe('cancelled')
+  expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
+    { data: { outcome: 'timeout', answer: 'cancelled', by: 'time limit' } },
+  ])
 })
 
 it('calls off what an agent asked and did not wait for, within the turn', async () => {

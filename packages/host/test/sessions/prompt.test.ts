@@ -13,6 +13,7 @@ import {
   saidIn,
   scene,
   script,
+  sharedScene,
   talk,
   until,
 } from './scene.ts'
@@ -20,7 +21,7 @@ import {
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
 it('takes texts, pictures, sounds, links and files', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const { turn, outcome, stopReason, usage } = await session.prompt([
     { type: 'text', text: '/echo' },
@@ -79,7 +80,7 @@ it('takes far more than 2 MiB, and the record has every byte of it', async () =>
 })
 
 it('refuses what is no prompt before a turn begins', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await failure(session.prompt([]))).toMatchObject({ code: 'argument_invalid' })
   const odd = await failure(session.prompt([{ type: 'hologram' }]))
@@ -111,7 +112,7 @@ it('tells an agent that takes no files their text, and refuses a picture that it
 })
 
 it('runs one turn at a time, in order', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const results = await Promise.all(['/say 1', '/say 2', '/say 3'].map((prompt) => session.prompt(prompt)))
   const turns = await allEvents(sandbox.journal, ['turn.*'])
@@ -125,7 +126,7 @@ it('runs one turn at a time, in order', async () => {
 })
 
 it('refuses a second prompt where none may wait', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { queue: 0 })
   const running = session.prompt('/stall')
   expect(await failure(session.prompt('/say no'))).toMatchObject({ code: 'session_busy', retryable: true })
@@ -135,7 +136,7 @@ it('refuses a second prompt where none may wait', async () => {
 })
 
 it('lets so many wait and no more, and a cancel answers all of them', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { queue: 2 })
   const all = [session.prompt('/stall'), session.prompt('/say 2'), session.prompt('/say 3')]
   expect(await failure(session.prompt('/say 4'))).toMatchObject({ code: 'session_queue_full' })
@@ -151,7 +152,7 @@ it('lets so many wait and no more, and a cancel answers all of them', async () =
 })
 
 it('rejects what waits when the session closes, and whatever comes after', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/stall')
   const waiting = failure(session.prompt('/say never'))
@@ -169,7 +170,7 @@ it('rejects what waits when the session closes, and whatever comes after', async
 })
 
 it('heeds a signal before, while it waits, and while it runs', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await session.prompt('/say no', { signal: AbortSignal.abort() })).toMatchObject({
     outcome: 'cancelled',
@@ -190,7 +191,7 @@ it('heeds a signal before, while it waits, and while it runs', async () => {
 })
 
 it('heeds a signal that comes while the turn is being prepared', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const stopping = new AbortController()
   const prompted = session.prompt('/stall', { signal: stopping.signal })
@@ -200,7 +201,7 @@ it('heeds a signal that comes while the turn is being prepared', async () => {
 })
 
 it('settles only after the end of the turn is on record', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const finished: string[] = []
   session.onEvent(({ type, turn }) => void (type === 'turn.finished' && finished.push(String(turn))))
@@ -213,7 +214,7 @@ it('settles only after the end of the turn is on record', async () => {
 })
 
 it('says how the agent says it stopped', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await session.prompt('/refuse')).toMatchObject({ outcome: 'ok', stopReason: 'refusal' })
   expect(await session.prompt('/max-tokens')).toMatchObject({ outcome: 'ok', stopReason: 'max_tokens' })
@@ -232,7 +233,7 @@ it('says how the agent says it stopped', async () => {
 })
 
 it('takes an error of a model for what it is, though the turn ended well', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const spoken = await session.prompt('/model-error')
   expect(spoken).toMatchObject({ outcome: 'ok', stopReason: 'end_turn', modelError: { sign: 'message' } })

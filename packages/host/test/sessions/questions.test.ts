@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eventsOf, failure, open, saidIn, scene, until } from './scene.ts'
+import { eventsOf, failure, open, saidIn, sharedScene, until } from './scene.ts'
 
 it.each([
   [
@@ -9,7 +9,7 @@ it.each([
   [{ action: 'decline' }, 'decline'],
   [{ action: 'cancel' }, 'cancel'],
 ] as const)('passes the answer to a question on: %j', async (answer, said) => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/question')
   const { data } = await until(sandbox, 'question.requested')
@@ -28,7 +28,7 @@ it.each([
 })
 
 it('answers a question for somebody who is not there', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { timeoutMs: 20 } })
   await session.prompt('/question')
   expect(await eventsOf(sandbox, 'question.resolved')).toMatchObject([
@@ -41,7 +41,7 @@ it.each([
   [{ action: 'accept', content: { choice: 'allow-always' } }, 'Allowed.'],
   [{ action: 'decline' }, 'Rejected.'],
 ] as const)('asks for the approval of a plan as a question: %j', async (answer, said) => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask switch_mode')
   const { data } = await until(sandbox, 'question.requested')
@@ -57,7 +57,7 @@ it.each([
 })
 
 it('approves a plan by rule as any other permission', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: 'allow' })
   const { turn } = await session.prompt('/ask switch_mode')
   expect(await saidIn(sandbox, { turn })).toBe('Allowed.')

@@ -11,7 +11,7 @@ import {
   workKinds,
 } from '@vitrine/protocol'
 import { type LocalOptions, local } from '@vitrine/sandbox'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { createSandbox, type HostSandbox } from '../../src/index.ts'
 
 /** No pauses. */
@@ -23,7 +23,11 @@ export interface SceneOptions extends Omit<LocalOptions, 'data'> {
 }
 
 /** A sandbox for one test. When the test is over its sessions are closed, and its whole journal must keep the laws. */
-export async function scene({ agents = [], agentCache, ...options }: SceneOptions = {}): Promise<HostSandbox> {
+export async function scene({
+  agents = [],
+  agentCache,
+  ...options
+}: SceneOptions = {}): Promise<HostSandbox> {
   const sandbox = await createSandbox({
     agents,
     ...(agentCache !== undefined && { agentCache }),
@@ -41,9 +45,56 @@ export async function scene({ agents = [], agentCache, ...options }: SceneOption
   return sandbox
 }
 
+/** A session that keeps the shared agent alive. */
+const anchor = 'anchor'
+let shared: Promise<HostSandbox> | undefined
+/** From where on a test looks at a journal that others have used before. */
+const since = new WeakMap<JournalReader, string>()
+
+afterAll(async () => {
+  const sandbox = await shared
+  shared = undefined
+  if (sandbox === undefined) return
+  try {
+    await (await sandbox.sessions.get(anchor)).close()
+    await checkLaws(sandbox.journal)
+  } finally {
+    await sandbox.close()
+  }
+})
+
+/**
+ * For a test that harms nobody: one sandbox and one demo agent for all of a file. The test sees what has happened since
+ * it began; the laws are checked after it, and once more over the whole journal in the end.
+ */
+export async function sharedScene(): Promise<HostSandbox> {
+  shared ??= openShared()
+  const sandbox = (await shared).as({})
+  let after: string | undefined
+  for (let end = false; !end; ) {
+    const page = await sandbox.journal.read({ limit: 1_000, ...(after !== undefined && { after }) })
+    after = page.cursor
+    end = page.end
+  }
+  if (after !== undefined) since.set(sandbox.journal, after)
+  onTestFinished(async () => {
+    await endSessions(sandbox)
+    await checkLaws(sandbox.journal)
+  })
+  return sandbox
+}
+
+async function openShared(): Promise<HostSandbox> {
+  const sandbox = await createSandbox({ install: 'never', provider: local({ isolation: 'none' }) })
+  const session = await open(sandbox, { id: anchor })
+  // What the agent says unasked after it opened a session belongs to no test.
+  await session.prompt('/say here')
+  return sandbox
+}
+
 export async function endSessions(sandbox: HostSandbox): Promise<void> {
   for (const { id, state } of await sandbox.sessions.list())
-    if (state === 'open') await (await sandbox.sessions.get(id)).close()
+    if (state === 'open' && id !== anchor) await (await sandbox.sessions.get(id)).close()
 }
 
 /** A session with the demo agent, in a hurry. */
@@ -95,7 +146,7 @@ lines.on('close', () => process.exit(0))
 
 export async function allEvents(journal: JournalReader, types?: readonly string[]): Promise<JournalEvent[]> {
   const events: JournalEvent[] = []
-  for (let after: string | undefined; ; ) {
+  for (let after = since.get(journal); ; ) {
     const page = await journal.read({
       limit: 1_000,
       ...(after !== undefined && { after }),
@@ -114,7 +165,8 @@ function isEvent(item: JournalItem): item is JournalEvent {
 /** Every start has one end, after it; `seq` has no gap; a turn's events lie within the turn. */
 export async function checkLaws(journal: JournalReader): Promise<void> {
   const events = await allEvents(journal)
-  expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1))
+  const first = since.has(journal) ? (events[0]?.seq ?? 1) : 1
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + first))
   for (const [kind, { starts, ends, id }] of Object.entries(workKinds)) {
     // The machine itself, and whatever is not of a session, runs on.
     if (kind === 'process') continue
@@ -169,7 +221,8 @@ export async function until(
   type: string,
   fits: (event: JournalEvent) => boolean = () => true,
 ): Promise<JournalEvent> {
-  for await (const event of sandbox.journal.tail({ types: [type] }))
+  const after = since.get(sandbox.journal)
+  for await (const event of sandbox.journal.tail({ types: [type], ...(after !== undefined && { after }) }))
     if (isEvent(event) && fits(event)) return event
   throw new Error(`The journal ended without ${type}.`)
 }

@@ -164,8 +164,8 @@ export interface Session {
     readonly after?: string
     readonly signal?: AbortSignal
   }): AsyncIterableIterator<JournalItem>
-  /** What was said and done so far, as the view `transcript` has it. */
-  transcript(): Promise<JsonObject>
+  /** What was said and done so far, as plain JSON: the state of `transcriptView` in `@vitrine/views`. */
+  transcript(): Promise<unknown>
   setMode(mode: string): Promise<void>
   setModel(model: string): Promise<void>
   setThoughtLevel(level: string): Promise<void>

@@ -28,7 +28,7 @@ export const claude: AgentEntry = {
     },
     files: {},
   },
-  isolation: { notRoot: true },
+  isolation: { notRoot: false },
   capabilities: {
     permissions: true,
     images: true,
@@ -68,8 +68,9 @@ export const claude: AgentEntry = {
     }),
   ],
   quirks: {
+    errorMessage: '^(Failed to authenticate\\. )?API Error: ',
     notes: [
-      'As root, `session/new` fails ("--dangerously-skip-permissions cannot be used with root"), unless IS_SANDBOX=1 is set.',
+      'As root it has no mode `bypassPermissions`, unless IS_SANDBOX=1 is set.',
       'Asks its model for a title of the session as well, in a request without tools.',
       'A model error is an error of the prompt, and a message too.',
       'Without a version, npm on an old Node takes an old release without a word: keep to the pin.',

@@ -85,7 +85,8 @@ stream_max_retries = 0
     }),
   ],
   quirks: {
-    errorMessage: '^\\s*\\{[^{}]{0,80}"error"',
+    errorMessage:
+      '^(\\{"error":|exceeded retry limit, last status: |We.re currently experiencing high demand)',
     notes: [
       'CODEX_HOME must not lie below TMPDIR: its own sandbox then fails at every shell call.',
       'Where CODEX_HOME is set, that folder must be there already; ~/.codex without it need not.',

@@ -83,9 +83,12 @@ export const pi: AgentEntry = {
   ],
   quirks: {
     silentErrors: true,
+    // It tells of each attempt; what was answered in the end comes after that.
+    errorMessage:
+      '^(Retrying \\(attempt \\d+/\\d+, waiting \\d+s\\)\\.\\.\\.\\s*|Retry finished, resuming\\.\\s*)+$',
     notes: [
       'It never asks for permission.',
-      'A model error ends the turn as `end_turn`, without a word.',
+      'A model error ends the turn as `end_turn`, without a word; one that may pass, after words about each attempt.',
       'What it calls modes are levels of thinking.',
       'After a load its thoughts are not replayed.',
       'Its adapter starts `pi` by name: PATH must have the folder of its programs.',

@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ActiveTurn } from '../../src/sessions/active-turn.ts'
+import { linesOf } from '../../src/sessions/client-files.ts'
+import { chosen, readOptions, shownOptions } from '../../src/sessions/config-options.ts'
+import { modelErrorSign } from '../../src/sessions/model-error.ts'
+import { fitBlocks, promptBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
+
+describe('options of a session', () => {
+  const old = {
+    modes: { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }, { id: 'auto' }] },
+    models: { currentModelId: 'm1', availableModels: [{ modelId: 'm1', name: 'One' }] },
+  }
+
+  it('are read in every generation of the protocol', () => {
+    expect(readOptions(old)).toMatchObject([
+      {
+        id: 'mode',
+        via: 'mode',
+        current: 'ask',
+        choices: [{ value: 'ask' }, { value: 'auto', name: 'auto' }],
+      },
+      { id: 'model', via: 'model', current: 'm1' },
+    ])
+    const grouped = {
+      configOptions: [
+        {
+          id: 'm',
+          category: 'model',
+          type: 'select',
+          currentValue: 'a',
+          options: [{ name: 'G', options: [{ value: 'a' }, { value: 'b' }] }],
+        },
+        { id: 'web', type: 'boolean', currentValue: true },
+      ],
+      ...old,
+    }
+    expect(readOptions(grouped)).toMatchObject([
+      { id: 'm', via: 'config', choices: [{ value: 'a' }, { value: 'b' }] },
+      { id: 'web', choices: [{ value: 'true' }, { value: 'false' }], current: true },
+      { id: 'mode', via: 'mode' },
+    ])
+  })
+
+  it('are found by category or id, for a value that there is', () => {
+    const options = readOptions(old)
+    expect(chosen('x', options, { category: 'mode' }, 'auto').id).toBe('mode')
+    expect(() => chosen('x', options, { category: 'mode' }, 'yolo')).toThrow(
+      'The agent x has no mode "yolo"; it has ask, auto.',
+    )
+    expect(() => chosen('x', options, { id: 'weather' }, 'sun')).toThrow(
+      'The agent x has no weather to choose; it has mode, model.',
+    )
+    expect(() => chosen('x', [], { category: 'model' }, 'm')).toThrow('The agent x has no model to choose.')
+  })
+
+  it('survive whatever an agent says', () => {
+    fc.assert(
+      fc.property(fc.anything(), (answer) => {
+        expect(shownOptions(readOptions(answer))).toBeInstanceOf(Array)
+        expect(readOptions({ configOptions: [answer], modes: answer, models: answer })).toBeInstanceOf(Array)
+      }),
+    )
+  })
+})
+
+describe('a turn', () => {
+  const turn = () => {
+    let now = 0
+    return new ActiveTurn('ses', 'turn', () => (now += 10))
+  }
+  const call = (toolCallId: string, status?: string, sessionUpdate = 'tool_call') => ({
+    sessionUpdate,
+    toolCallId,
+    ...(status && { status }),
+  })
+
+  it('knows the tool calls that are open, in whatever order they are told of', () => {
+    const one = turn()
+    one.hear(call('a', 'pending'))
+    one.hear(call('b', 'in_progress', 'tool_call_update'))
+    one.hear(call('b', 'pending'))
+    one.hear(call('c', 'completed', 'tool_call_update'))
+    one.hear(call('c', 'pending'))
+    one.hear(call('d', undefined, 'tool_call_update'))
+    one.hear(call('a', 'completed', 'tool_call_update'))
+    expect(one.openTools).toEqual(['b'])
+    expect(one.openSince).toBe(20)
+    one.hear(call('b', 'failed', 'tool_call_update'))
+    expect(one.openSince).toBeUndefined()
+  })
+
+  it('survives whatever an agent says', () => {
+    fc.assert(
+      fc.property(fc.object(), (update) => {
+        const one = turn()
+        for (const sessionUpdate of ['agent_message_chunk', 'tool_call', 'tool_call_update', 'plan'])
+          one.hear({ ...(update as object), sessionUpdate })
+        expect(one.text.length).toBeLessThan(100_000)
+      }),
+    )
+  })
+})
+
+it.each([
+  ['API Error: 400 {"type":"error"}', 1, 'message'],
+  ['Error: 400 Bad Request', 1, 'message'],
+  ['{"type":"error","error":{}}', 1, 'message'],
+  ['{"error":{"message":"no"}}', 1, 'message'],
+  ['', 0, 'silence'],
+  ['', 3, undefined],
+  ['All is well.', 1, undefined],
+  ['Error handling is done.', 1, undefined],
+])('sees an error of a model in %j', (text, updates, sign) => {
+  expect(modelErrorSign({}, { text, updates, stopReason: 'end_turn' })?.sign).toBe(sign)
+  expect(modelErrorSign({}, { text, updates, stopReason: 'cancelled' })).toBeUndefined()
+})
+
+it('gives the lines of a file that were asked for', () => {
+  const text = 'a\nb\nc\n'
+  expect(linesOf(text)).toBe(text)
+  expect(linesOf(text, 2)).toBe('b\nc\n')
+  expect(linesOf(text, 1, 2)).toBe('a\nb')
+  expect(linesOf(text, 9, 2)).toBe('')
+  expect(linesOf(text, 0, 1)).toBe('a')
+})
+
+it('shows what a prompt had, without its bytes', () => {
+  const data = Buffer.alloc(1_000).toString('base64')
+  const blocks = promptBlocks([
+    { type: 'text', text: 'hi' },
+    { type: 'image', mimeType: 'image/png', data },
+  ])
+  expect(shownBlocks(blocks)).toEqual([
+    { type: 'text', text: 'hi' },
+    { type: 'image', mimeType: 'image/png', bytes: 1_000 },
+  ])
+  expect(() => fitBlocks('x', blocks, {})).toThrow('The agent x takes no image in a prompt.')
+  expect(fitBlocks('x', blocks, { image: true })).toEqual(blocks)
+})
