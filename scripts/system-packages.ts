@@ -9,6 +9,7 @@ const needed: Readonly<Record<string, string>> = {
   gcc: 'gcc libc6-dev',
   getcap: 'libcap2-bin',
   git: 'git',
+  ip: 'iproute2',
   ps: 'procps',
   python3: 'python3',
 }

@@ -69,16 +69,13 @@ function vitest(): string[] {
 
 const given = process.argv.slice(2)
 const named = given.filter((word) => !word.startsWith('-'))
-const wanted = agents.filter((name) => named.length === 0 || named.some((word) => name.includes(word)))
+const matching = agents.filter((name) => named.some((word) => name.includes(word)))
+const wanted = matching.length === 0 ? agents : matching
 const cache = resolve(process.env.VITRINE_AGENT_CACHE ?? sharedCache())
 
 rmSync(join(root, '.tmp', 'agents-report.json'), { force: true })
 installSystemPackages()
 const missing = await installAll(wanted, cache)
-if (missing.length > 0 && process.env.CI) {
-  console.error(`Not installed: ${missing.join(', ')}.`)
-  process.exit(1)
-}
 const [program = '', ...args] = [
   ...withoutNetwork(),
   ...vitest(),
@@ -90,4 +87,8 @@ const child = spawn(program, args, {
   env: { ...process.env, VITRINE_AGENT_CACHE: cache, VITRINE_AGENTS_MISSING: missing.join(',') },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
-child.on('exit', (code) => process.exit(code ?? 1))
+child.on('exit', (code) => {
+  if (missing.length > 0) console.error(`Not tested, since not installed: ${missing.join(', ')}.`)
+  // Where nobody looks, what was not tested has failed.
+  process.exit(missing.length > 0 && process.env.CI ? 1 : (code ?? 1))
+})

@@ -12,6 +12,7 @@ import {
   type VitrineError,
 } from '@vitrine/protocol'
 import { local } from '@vitrine/sandbox'
+import type { Transcript } from '@vitrine/views'
 import { type ModelServer, startModelServer } from '../../packages/agents/test/model/server.ts'
 import { within } from '../src/waiting/within.ts'
 import type { Expected } from './expected.ts'
@@ -145,6 +146,11 @@ export async function allEvents({ journal }: Pick<HostSandbox, 'journal'>): Prom
     if (page.end) return events
     after = page.cursor
   }
+}
+
+/** What the session has seen so far; it is plain JSON wherever it comes from, and this is its form. */
+export async function transcriptOf({ session }: Pick<Scene, 'session'>): Promise<Transcript> {
+  return (await session.transcript()) as Transcript
 }
 
 /** What the agent said to the user. */

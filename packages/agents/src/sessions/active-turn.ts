@@ -16,14 +16,18 @@ export class ActiveTurn {
   /** Text, thoughts and tools: what a model causes. */
   updates = 0
   #text = ''
+  /** Each with a moment before it began. */
   readonly #openTools = new Map<string, number>()
   readonly #closedTools = new Set<string>()
   readonly #now: () => number
+  /** When the last tool call ended; at first the beginning of the turn. */
+  #lastEnded: number
 
   constructor(session: string, id: string, now: () => number) {
     this.id = id
     this.context = { session, turn: id }
     this.#now = now
+    this.#lastEnded = now()
   }
 
   /** Whether the agent has answered the prompt: what follows belongs to no turn. */
@@ -50,7 +54,7 @@ export class ActiveTurn {
     return [...this.#openTools.keys()]
   }
 
-  /** When the first tool began that is still open. */
+  /** A moment before the first tool began that is still open: what it started may be older than the word of it. */
   get openSince(): number | undefined {
     return this.#openTools.size === 0 ? undefined : Math.min(...this.#openTools.values())
   }
@@ -74,10 +78,11 @@ export class ActiveTurn {
     if (status !== undefined && !openStates.has(status)) {
       this.#openTools.delete(id)
       this.#closedTools.add(id)
+      this.#lastEnded = this.#now()
       return
     }
     const isNew = !this.#openTools.has(id) && !this.#closedTools.has(id)
     if (isNew && (status !== undefined || call.sessionUpdate !== 'tool_call_update'))
-      this.#openTools.set(id, this.#now())
+      this.#openTools.set(id, this.#lastEnded)
   }
 }

@@ -209,9 +209,7 @@ export class AgentSession implements Session, TurnsHome {
     if (instance === undefined) return
     try {
       await this.#options.chooseAgain(instance, this.#agentSession, before)
-      await this.chooseFirst(undefined)
     } catch (error) {
-      if (this.#restoring === undefined) throw error
       const message = `Not everything could be chosen again: ${toVitrineError(error).message}`
       await this.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])
     }

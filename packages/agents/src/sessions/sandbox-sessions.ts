@@ -168,8 +168,8 @@ export class SandboxSessions implements Sessions, SessionHome {
       const found = await findAgentFor(this.#where, wanted)
       session.begin(await create(session, found, signal))
       // One that comes back has what was chosen last; a new one begins with what its agent should have here.
-      if (record === undefined) await session.chooseFirst(found.mode)
-      else await session.chooseAgain(record.chosen)
+      if (record !== undefined) await session.chooseAgain(record.chosen)
+      await session.chooseFirst(record === undefined ? found.mode : undefined)
       this.#open.set(id, session)
       return session
     } catch (error) {

@@ -261,8 +261,9 @@ export class Turns {
   async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
     const { answers, agentSession: sessionId, limits, journal } = this.#home
     // The agent hears of the cancel before it hears the answers; one that does not read is not waited for.
-    instance.notify('session/cancel', { sessionId }).catch(() => undefined)
-    void answers.cancelAll('cancel')
+    withinTime(instance.notify('session/cancel', { sessionId }), closeMs, 'session/cancel')
+      .catch(() => undefined)
+      .then(() => answers.cancelAll('cancel'))
     const max = limits.cancelMs ?? defaultCancelMs
     await Promise.race([turn.answeredWithin(max), instance.bridge.closed])
     if (turn.answered || !instance.alive) return

@@ -85,8 +85,13 @@ describe('a turn', () => {
     one.hear(call('d', undefined, 'tool_call_update'))
     one.hear(call('a', 'completed', 'tool_call_update'))
     expect(one.openTools).toEqual(['b'])
-    expect(one.openSince).toBe(20)
+    expect(one.openSince).toBe(10)
+    one.hear(call('e', 'pending'))
+    expect(one.openSince).toBe(10)
     one.hear(call('b', 'failed', 'tool_call_update'))
+    // What an earlier tool left running is older.
+    expect(one.openSince).toBe(30)
+    one.hear(call('e', 'failed', 'tool_call_update'))
     expect(one.openSince).toBeUndefined()
   })
 

@@ -168,8 +168,9 @@ it('closes while it is being brought back, and stays closed', async () => {
 it('tells an agent without memory what was said, and begins with what was chosen', async () => {
   const forgetful = { ...quick, VITRINE_DEMO_NO_LOAD: '1' }
   const sandbox = await scene()
-  const session = await open(sandbox, { env: forgetful, mode: 'auto', thoughtLevel: 'high' })
+  const session = await open(sandbox, { env: forgetful, mode: 'plan', thoughtLevel: 'high' })
   await session.prompt('/say The word is pomegranate.')
+  await session.setMode('auto')
   await failure(session.prompt('/crash'))
   const { turn } = await session.prompt('/echo')
   const restored = (await eventsOf(sandbox, 'session.updated')).filter(({ data }) => 'restored' in data)

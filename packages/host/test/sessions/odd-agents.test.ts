@@ -271,12 +271,11 @@ it('ends an agent that hangs and ignores the cancel too', async () => {
     'turn.idleMs',
     'turn.cancelMs',
   ])
-  expect(await session.prompt('/say back')).toMatchObject({ outcome: 'ok' })
 })
 
 it('does not take for idle who waits for a person', async () => {
   const sandbox = await sharedScene()
-  const session = await open(sandbox, { limits: { idleMs: 60 }, permissions: { timeoutMs: 300 } })
+  const session = await open(sandbox, { limits: { idleMs: 1_000 }, permissions: { timeoutMs: 2_200 } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome: 'ok' })
   expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])
 })

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { marked } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, talk, unshared, until } from './scene.ts'
+import { eventsOf, eventually, failure, open, scene, sharedScene, talk, unshared, until } from './scene.ts'
 
 const current = (session: { info: { options: readonly { id: string; current?: unknown }[] } }, id: string) =>
   session.info.options.find((option) => option.id === id)?.current
 
 it('begins with the model, the mode and the thinking that were wanted', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { model: 'sprinter', mode: 'auto', thoughtLevel: 'high' })
   expect(['model', 'mode', 'thought_level'].map((id) => current(session, id))).toEqual([
     'sprinter',
@@ -24,13 +24,14 @@ it('begins with the model, the mode and the thinking that were wanted', async ()
 })
 
 it('hears of a mode that the agent chose itself', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox)
   await session.prompt('/mode-change plan')
   expect(current(session, 'mode')).toBe('plan')
   await session.prompt('/title A new name')
   expect(session.info.title).toBe('A new name')
-  expect((await sandbox.sessions.list())[0]?.title).toBe('A new name')
+  const listed = (await sandbox.sessions.list()).find(({ id }) => id === session.id)
+  expect(listed?.title).toBe('A new name')
 })
 
 it('gives the agent its environment and its directory', async () => {
@@ -47,7 +48,7 @@ it('gives the agent its environment and its directory', async () => {
 })
 
 it('says what there is when a model, a mode, a level or an option is unknown', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const wrong = [
     { mode: 'yolo', says: 'ask, auto, plan' },
     { model: 'gpt-9', says: 'storyteller, sprinter' },
@@ -97,7 +98,7 @@ it('knows its agents', async () => {
 })
 
 it('keeps ids apart: one that is taken is refused, also at the same moment and after its end', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const [first, second] = await Promise.allSettled([
     open(sandbox, { id: 'one' }),
     open(sandbox, { id: 'one' }),
@@ -130,7 +131,7 @@ it('lists, gets and resumes', async () => {
 })
 
 it('resumes with what was chosen last, not with what it was opened with', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'talk', mode: 'auto', model: 'sprinter' })
   await session.setMode('plan')
   await session.close()
@@ -202,7 +203,7 @@ it('stops opening when the signal says so, and leaves no process', async () => {
 })
 
 it('forks where the agent can, and the two go their own ways', async () => {
-  const sandbox = await scene()
+  const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'trunk' })
   await session.prompt('/say shared')
   const branch = await session.fork({ id: 'branch' })
