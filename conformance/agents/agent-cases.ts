@@ -10,7 +10,7 @@ import { allEvents, type Isolation, note, openScene, type Scene } from './scene.
 import { missing, modelKey } from './setting.ts'
 import { talkingCases } from './talking.ts'
 import { tellOnFailure } from './telling.ts'
-import { toolCases } from './tools.ts'
+import { firstModeCases, toolCases } from './tools.ts'
 
 const isolations: readonly Isolation[] = ['bubblewrap', 'none']
 
@@ -76,6 +76,7 @@ function sessionCases(expected: Expected, isolation: Isolation): void {
     note(opened)
   })
 
+  if (expected.mode !== undefined) firstModeCases(scene)
   talkingCases(expected, scene)
   toolCases(expected, scene)
   cancellingCases(expected, scene)

@@ -3,10 +3,11 @@ import { eventually } from '../src/waiting/within.ts'
 import type { Expected, ModelError } from './expected.ts'
 import { processInside, stillThere, treeOf } from './process-table.ts'
 import { expectRestored } from './restored.ts'
-import { chunkOf, note, type Scene, said, take, textIn } from './scene.ts'
+import { chunkOf, fileIn, note, type Scene, said, take, textIn } from './scene.ts'
+import { expectNoFile, expectRefused, takeRefused } from './tools.ts'
 
 /** Its model fails, and it fails itself. */
-export function failingCases({ agent, modelErrors }: Expected, scene: () => Scene): void {
+export function failingCases({ agent, asks, modelErrors }: Expected, scene: () => Scene): void {
   for (const [status, becomes] of Object.entries(modelErrors)) {
     it(`${sentences[becomes]} when its model answers ${status}, and goes on with the next prompt`, async () => {
       const { result, error, events } = await take(scene(), `error:${status}`)
@@ -41,6 +42,14 @@ export function failingCases({ agent, modelErrors }: Expected, scene: () => Scen
     expect(await said(scene(), 'say:quince')).toContain('I say quince.')
     note(scene())
     await expectRestored(scene(), { before, prompt: 'say:quince', knows: 'banana', model, session })
+  })
+
+  if (asks === undefined) return
+  it('asks as before once it was brought back', async () => {
+    const { path } = fileIn(scene(), 'refused-at-last.txt')
+    const turn = await takeRefused(scene(), `write:${path}:never written`)
+    expectRefused(turn, asks)
+    expectNoFile(scene(), turn, 'refused-at-last.txt')
   })
 }
 

@@ -2,6 +2,7 @@ import type { JournalEvent } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import type { Asks, Expected, ToolEnding } from './expected.ts'
 import { fileIn, ofType, type Scene, type Taken, take, updateOf } from './scene.ts'
+import { modelKey } from './setting.ts'
 
 /** Files and commands: with a yes, with a no, and without a question where the agent never asks. */
 export function toolCases(expected: Expected, scene: () => Scene): void {
@@ -12,6 +13,30 @@ export function toolCases(expected: Expected, scene: () => Scene): void {
   it('goes on after a command that failed', async () => {
     const { result } = await take(scene(), `${run}:echo bad && exit 3`, { answer: 'allow_once' })
     expect(result).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
+  })
+}
+
+/** What it does where nobody has chosen a mode: our isolation is its sandbox, or it has its own. */
+export function firstModeCases(scene: () => Scene): void {
+  it('writes and runs in the mode that it begins with, and asks nobody', async () => {
+    const { sandbox, expected, model } = scene()
+    const session = await sandbox.openSession({
+      agent: expected.agent,
+      modelEndpoint: { url: model.url, key: modelKey },
+    })
+    try {
+      const first = { sandbox, session }
+      const { path } = fileIn(first, 'first-mode.txt')
+      const wrote = await take(first, `write:${path}:written at once`)
+      expectNoQuestion(wrote)
+      expectFile(first, wrote, 'first-mode.txt', 'written at once')
+      const other = fileIn(first, 'first-mode-too.txt')
+      const ran = await take(first, `run:echo ran at once > ${other.path}`)
+      expectNoQuestion(ran)
+      expectFile(first, ran, 'first-mode-too.txt', 'ran at once')
+    } finally {
+      await session.close()
+    }
   })
 }
 
@@ -83,14 +108,14 @@ interface Refused extends Taken {
   readonly heard: number
 }
 
-async function takeRefused(scene: Scene, prompt: string): Promise<Refused> {
+export async function takeRefused(scene: Scene, prompt: string): Promise<Refused> {
   const { requests } = scene.model
   const before = requests.length
   const turn = await take(scene, prompt, { answer: 'reject_once' })
   return { ...turn, heard: requests.slice(before).filter(({ results }) => results > 0).length }
 }
 
-function expectRefused(turn: Refused, asks: Asks): void {
+export function expectRefused(turn: Refused, asks: Asks): void {
   expectOneQuestion(turn, asks, 'reject_once')
   expect(turn.result).toMatchObject({ outcome: asks.refused.outcome })
   expect(turn.heard).toBe(asks.refused.modelHears ? 1 : 0)
@@ -112,7 +137,12 @@ function expectNoQuestion({ result, events }: Taken): void {
 }
 
 /** It is there, and the journal had it before the turn was over. Some agents add the end of a line. */
-function expectFile(scene: Scene, { events }: Taken, name: string, content: string): void {
+function expectFile(
+  scene: Parameters<typeof fileIn>[0],
+  { events }: Taken,
+  name: string,
+  content: string,
+): void {
   const there = fileIn(scene, name).content
   expect(there?.trimEnd()).toBe(content)
   const [finished] = ofType(events, 'turn.finished')
@@ -123,7 +153,7 @@ function expectFile(scene: Scene, { events }: Taken, name: string, content: stri
   expect(changes.at(-1)?.data.size).toBe(there?.length)
 }
 
-function expectNoFile(scene: Scene, { events }: Taken, name: string): void {
+export function expectNoFile(scene: Scene, { events }: Taken, name: string): void {
   expect(fileIn(scene, name).content).toBeUndefined()
   expect(changesOf(events, name)).toEqual([])
 }

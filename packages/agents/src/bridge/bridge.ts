@@ -24,7 +24,7 @@ const lowWater = 2 * 1024 * 1024
 const defaultMaxMessageBytes = 32 * 1024 * 1024
 const retryMs = 200
 /** How long the end of an agent may take that does not read any more. */
-const deafMs = 1_000
+const deafMs = 3_000
 
 export type Direction = 'in' | 'out'
 
@@ -116,6 +116,10 @@ export class Bridge {
   /** Whether it has ended, or is being ended. */
   get ending(): boolean {
     return this.#exit !== undefined || this.#fault !== undefined || this.#endedBy === 'host'
+  }
+
+  get endedBy(): 'agent' | 'host' {
+    return this.#endedBy
   }
 
   /** How it ended, once it has. */

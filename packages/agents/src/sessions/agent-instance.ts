@@ -74,8 +74,10 @@ export class AgentInstance {
   /** It stays until this is taken back. */
   claim(): () => void {
     this.#claims += 1
+    let held = true
     return () => {
-      this.#claims -= 1
+      if (held) this.#claims -= 1
+      held = false
     }
   }
 
@@ -84,7 +86,7 @@ export class AgentInstance {
   }
 
   get endedByHost(): boolean {
-    return this.#ending !== undefined
+    return this.bridge.endedBy === 'host'
   }
 
   /** What it said of itself. */

@@ -6,6 +6,8 @@ export const answerMs = 120_000
 /** What a close may take before it stops asking. */
 export const closeMs = 1_000
 export const endGraceMs = 700
+/** How long the end of an agent is waited for that nobody wants any more before it has begun. */
+export const giveUpMs = 2_000
 /** What the close of all sessions of a sandbox may take before their agents are ended. */
 export const endMs = 1_500
 export const defaultCancelMs = 10_000

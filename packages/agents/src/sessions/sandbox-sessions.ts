@@ -152,7 +152,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     id: string,
     options: OpenOptions,
     create: (session: AgentSession, found: FoundAgent, signal: AbortSignal) => Promise<Restored>,
-    record?: SessionRecord,
+    record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> & { readonly createdAt?: string },
   ): Promise<AgentSession> {
     if (options.signal?.aborted) throw cancelled(`Opening a session with ${options.agent}`)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
@@ -196,8 +196,17 @@ export class SandboxSessions implements Sessions, SessionHome {
     work: (instance: AgentInstance) => Promise<T>,
   ): Promise<T> {
     const { instance, release } = await this.#claim(found, signal)
+    return this.#working(session, instance, release, () => work(instance))
+  }
+
+  async #working<T>(
+    session: AgentSession,
+    instance: AgentInstance,
+    release: () => void,
+    work: () => Promise<T>,
+  ): Promise<T> {
     try {
-      return await work(instance)
+      return await work()
     } catch (error) {
       instance.forget(session)
       throw error
@@ -423,8 +432,10 @@ export class SandboxSessions implements Sessions, SessionHome {
     if (instance?.alive !== true || !instance.can('fork'))
       throw new VitrineError('unsupported', `The agent ${session.agent} cannot fork a session.`)
     const id = this.#idFor(given)
-    const { signal: _signal, ...options } = session.options
-    const begin = (forked: AgentSession, found: FoundAgent) =>
+    // It goes on with what is chosen now, not with what the first was opened with.
+    const { signal: _signal, mode: _mode, model: _model, thoughtLevel: _level, ...options } = session.options
+    const known = { cwd: session.cwd, turns: 0, title: session.info.title, chosen: session.info.options }
+    const forking = (forked: AgentSession, found: FoundAgent) =>
       instance.opening(forked, true, async () => {
         const mcpServers = await this.#serversFor(forked, instance, options)
         const { cwd } = forked
@@ -443,7 +454,12 @@ export class SandboxSessions implements Sessions, SessionHome {
         return { instance, answer, agentSession }
       })
     const release = instance.claim()
-    return this.#openOnce(id, () => this.#begin(id, { ...options, id }, begin)).finally(release)
+    return this.#openOnce(id, async () => {
+      if (given !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
+      const fork = (forked: AgentSession, found: FoundAgent) =>
+        this.#working(forked, instance, release, () => forking(forked, found))
+      return this.#begin(id, { ...options, id }, fork, known)
+    }).finally(release)
   }
 
   /** It is over: its agent goes with the last of its sessions. */

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentInstance } from './agent-instance.ts'
-import { cancelled, withinTime } from './limits.ts'
+import { cancelled, giveUpMs, withinTime } from './limits.ts'
 
 /** An agent that is being started, for one or for several who wait for it. It is given up with the last of them. */
 export class Starting {
@@ -24,7 +25,11 @@ export class Starting {
 
   async #giveUp(what: string): Promise<void> {
     this.#givenUp.abort(cancelled(what))
-    const instance = await this.#instance.catch(() => undefined)
-    if (instance?.idle) await instance.end(0)
+    const ended = this.#instance.then(
+      (instance) => (instance.idle ? instance.end(0) : undefined),
+      () => undefined,
+    )
+    // It may be installed at the moment; then it ends by itself as soon as it has begun.
+    await Promise.race([ended, sleep(giveUpMs, undefined, { ref: false })])
   }
 }

@@ -204,9 +204,11 @@ it('stops opening when the signal says so, and leaves no process', async () => {
 
 it('forks where the agent can, and the two go their own ways', async () => {
   const sandbox = await sharedScene()
-  const session = await open(sandbox, { id: 'trunk' })
+  const session = await open(sandbox, { id: 'trunk', mode: 'auto' })
   await session.prompt('/say shared')
+  await session.setMode('plan')
   const branch = await session.fork({ id: 'branch' })
+  expect(current(branch, 'mode')).toBe('plan')
   expect(branch.info.agentSession).not.toBe(session.info.agentSession)
   expect(await talk(sandbox, branch, '/say apart')).toBe('apart')
   expect(await failure(session.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
@@ -215,4 +217,5 @@ it('forks where the agent can, and the two go their own ways', async () => {
   ])
   await session.close()
   expect(await talk(sandbox, branch, '/say alive')).toBe('alive')
+  expect(await failure(branch.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
 })

@@ -168,8 +168,6 @@ export async function checkLaws(journal: JournalReader): Promise<void> {
   const first = since.has(journal) ? (events[0]?.seq ?? 1) : 1
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + first))
   for (const [kind, { starts, ends, id }] of Object.entries(workKinds)) {
-    // The machine itself, and whatever is not of a session, runs on.
-    if (kind === 'process') continue
     const begun = events.filter(({ type }) => type === starts)
     const ended = events.filter(({ type }) => type === ends)
     expect(ended.map(id).sort(), `${kind}: one end for each start`).toEqual(begun.map(id).sort())

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, talk, unshared, until } from './scene.ts'
+import { allEvents, eventsOf, failure, open, scene, script, talk, until } from './scene.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e'
 const halves = [secret.slice(0, 9), secret.slice(9)] as const
@@ -40,12 +40,22 @@ it('keeps it out when it is split over messages', async () => {
   expect(text).toContain(' end')
 })
 
-it('keeps the credentials of an agent of one’s own out too', async () => {
-  const sandbox = await scene({ agents: [unshared('mine')] })
-  const session = await sandbox.openSession({ agent: 'mine', credentials: { MY_KEY: secret } })
-  await session.prompt('/env-value MY_KEY')
-  await failure(session.prompt(`/crash ${secret}\n/crash`).then(() => session.prompt('/crash')))
-  await until(sandbox, 'session.closed')
+it('keeps the credentials of an agent of one’s own out too, also when it dies with them on its lips', async () => {
+  const leaky = script(
+    'leaky',
+    `on('session/prompt', ({ sessionId }) => {
+      say(sessionId, process.env.MY_KEY)
+      console.error('bad key ' + process.env.MY_KEY)
+      process.exitCode = 4
+      process.stdin.destroy()
+    })`,
+  )
+  const sandbox = await scene({ agents: [leaky] })
+  const session = await sandbox.openSession({ agent: 'leaky', credentials: { MY_KEY: secret } })
+  const error = await failure(session.prompt('go'))
+  expect(error).toMatchObject({ code: 'agent_exited', details: { exitCode: 4 } })
+  const closed = await until(sandbox, 'session.closed')
+  expect(JSON.stringify(closed.data)).toContain('bad key [redacted')
   const text = JSON.stringify(await allEvents(sandbox.journal))
   expect(text).not.toContain(secret)
   expect(await eventsOf(sandbox, 'agent.started')).toMatchObject([{ data: { credentials: ['MY_KEY'] } }])

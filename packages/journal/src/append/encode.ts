@@ -2,11 +2,23 @@ import type { EventContext, EventSource, JournalEvent, JsonObject } from '@vitri
 import { deepFreeze, Entry } from '../entry.ts'
 import { chain } from '../integrity/chain.ts'
 
+/** A context and its part of the body. Events that are appended together mostly share one. */
+export interface WrittenContext {
+  readonly fields: EventContext
+  readonly json: string
+}
+
+export function writeContext(fields: EventContext): WrittenContext {
+  let json = ''
+  for (const key in fields) json += `,"${key}":${JSON.stringify(fields[key as keyof EventContext])}`
+  return { fields, json }
+}
+
 /** An event that is checked, redacted and serialised, but has no place yet. */
 export interface Draft {
   readonly type: string
   readonly source: EventSource
-  readonly context: EventContext
+  readonly context: WrittenContext
   readonly derived: boolean
   readonly data: JsonObject
   readonly dataJson: string
@@ -24,12 +36,8 @@ export function encode(
   const iso = isoTime(time)
   // Ids of journals, types and sources are plain words: they need no escaping.
   let body = `{"journal":"${journal}","seq":${seq},"time":"${iso}","type":"${type}","source":"${source}"`
-  const event: Record<string, unknown> = { journal, seq, time: iso, type, source }
-  for (const key in context) {
-    const value = context[key as keyof EventContext]
-    body += `,"${key}":${JSON.stringify(value)}`
-    event[key] = value
-  }
+  const event: Record<string, unknown> = { journal, seq, time: iso, type, source, ...context.fields }
+  body += context.json
   if (derived) {
     body += ',"derived":true'
     event.derived = true

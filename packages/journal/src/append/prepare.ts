@@ -13,7 +13,7 @@ import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
-import { type Draft, encode } from './encode.ts'
+import { type Draft, encode, type WrittenContext, writeContext } from './encode.ts'
 import { type BlobRoom, blobReferences, isTooLarge, offloadLargeFields } from './large-fields.ts'
 import type { BlobReference, Placement, Wish } from './plan.ts'
 
@@ -68,6 +68,9 @@ export class PreparedAppend implements Wish {
   /** Every event ends some work. */
   ending = true
   endedIds: Map<number, string> | undefined
+  #last:
+    | { readonly writer: EventContext; readonly input: EventContext; readonly context: WrittenContext }
+    | undefined
 
   add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: Workshop): void {
     let data = applyPolicy(input.type, redacted, workshop.policy)
@@ -82,9 +85,17 @@ export class PreparedAppend implements Wish {
     const mark = workMark(input.type)
     if (mark?.edge !== 'end') this.ending = false
     else this.#rememberEnd(workId(mark.kind, { ...writer.context, ...input }))
-    const context = mergeContext(writer.context, input, workshop.redactor)
+    const context = this.#contextOf(writer.context, input, workshop.redactor)
     const derived = input.derived === true
     this.drafts.push({ type: input.type, source: writer.source, context, derived, data, dataJson })
+  }
+
+  #contextOf(writer: EventContext, input: EventContext, redactor: Redactor): WrittenContext {
+    const last = this.#last
+    if (last !== undefined && last.writer === writer && isSameContext(last.input, input)) return last.context
+    const context = writeContext(mergeContext(writer, input, redactor))
+    this.#last = { writer, input, context }
+    return context
   }
 
   /** Stored together with the events. */
@@ -124,6 +135,18 @@ export class PreparedAppend implements Wish {
       position: lastPosition + entries.length,
     }
   }
+}
+
+function isSameContext(a: EventContext, b: EventContext): boolean {
+  return (
+    a.session === b.session &&
+    a.turn === b.turn &&
+    a.operation === b.operation &&
+    a.actor === b.actor &&
+    a.sandbox === b.sandbox &&
+    a.run === b.run &&
+    a.trace === b.trace
+  )
 }
 
 /** In a fixed order, the event's own words before the writer's. Spelt out: this runs for every event. */
