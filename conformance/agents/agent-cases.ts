@@ -25,14 +25,19 @@ export function describeAgent(expected: Expected): void {
     afterAll(() => young?.remains.remove())
 
     describe.each(isolations)('under %s', (isolation) => {
-      it('goes on under another host when the first one is killed', async () => {
-        const remains = await killedHost(expected, isolation)
-        try {
-          await expectResumed(expected, remains)
-        } finally {
-          if (loadsAfterMs === undefined || young !== undefined) await remains.remove()
-          else young = { remains, since: Date.now() }
-        }
+      let remains: Remains | undefined
+      afterAll(async () => {
+        if (young?.remains !== remains) await remains?.remove()
+      })
+
+      it('talks under a host that is killed', async () => {
+        remains = await killedHost(expected, isolation)
+      })
+
+      it('goes on under another host', async () => {
+        if (remains === undefined) throw new Error('There is nothing to go on with.')
+        await expectResumed(expected, remains)
+        if (loadsAfterMs !== undefined) young ??= { remains, since: Date.now() }
       })
 
       sessionCases(expected, isolation)

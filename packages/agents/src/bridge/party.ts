@@ -1,5 +1,8 @@
 import type { AnyMessage, AnyResponse } from '@agentclientprotocol/sdk'
-import type { VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+
+/** How many messages may wait for one that does not read. After that it is let go: the journal has the rest. */
+const maxWaiting = 10_000
 
 export interface PartyOptions {
   /** Who it is, for the record. */
@@ -44,19 +47,25 @@ export class Party {
   }
 
   answers(method: string): boolean {
-    return this.#options.answers(method)
+    return unharmed(() => this.#options.answers(method)) ?? false
   }
 
   hears(method: string): boolean {
-    return this.#options.hears(method)
+    return unharmed(() => this.#options.hears(method)) ?? false
   }
 
   outrun(answer: AnyResponse): void {
-    this.#options.outrun?.(answer)
+    unharmed(() => this.#options.outrun?.(answer))
   }
 
   give(message: AnyMessage): void {
-    this.#controller?.enqueue(message)
+    const controller = this.#controller
+    if (controller === undefined) return
+    controller.enqueue(message)
+    if ((controller.desiredSize ?? 0) > -maxWaiting) return
+    const why = `${this.name} left ${maxWaiting} messages of the agent unread.`
+    this.end(new VitrineError('view_fell_behind', why))
+    this.#leave()
   }
 
   /** The agent is gone. */
@@ -74,5 +83,14 @@ export class Party {
   #leave(): void {
     this.#controller = undefined
     this.#wiring.left()
+  }
+}
+
+/** Whoever takes part cannot harm the agent or the others. */
+function unharmed<T>(ask: () => T): T | undefined {
+  try {
+    return ask()
+  } catch {
+    return undefined
   }
 }

@@ -2,9 +2,7 @@ import { type Envelope, readEnvelope } from './envelope.ts'
 import type { Garbage, Piece } from './lines.ts'
 
 /** What an agent wrote, read: a message, or what is none. */
-export type Parsed =
-  | { readonly kind: 'message'; readonly envelope: Envelope; readonly bytes: number }
-  | Garbage
+type Parsed = { readonly kind: 'message'; readonly envelope: Envelope; readonly bytes: number } | Garbage
 
 /** Reads each piece. Lines in a row that say nothing are one piece: a banner, or the output of a program that is no agent. */
 export function readPieces(pieces: readonly Piece[]): Parsed[] {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import {
@@ -18,6 +19,7 @@ import { AgentSession, type Restored, type SessionHome } from './agent-session.t
 import { readOptions, shownOptions } from './config-options.ts'
 import { objectIn, textIn } from './fields.ts'
 import { cancelled, defaultRestoreChars, endMs } from './limits.ts'
+import { checkLimits } from './session-limits.ts'
 import { readRecords, type SessionRecord } from './session-records.ts'
 import { SessionTranscript } from './session-transcript.ts'
 import { type AgentsOf, type FoundAgent, findAgentFor, type Wanted } from './start-agent.ts'
@@ -155,6 +157,7 @@ export class SandboxSessions implements Sessions, SessionHome {
     record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> & { readonly createdAt?: string },
   ): Promise<AgentSession> {
     if (options.signal?.aborted) throw cancelled(`Opening a session with ${options.agent}`)
+    checkLimits(options)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const wanted = { ...options, id, cwd }
     const session = new AgentSession(this, wanted, {
@@ -184,8 +187,13 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   #cwd(cwd: string | undefined): string {
-    if (cwd === undefined || cwd === '') return this.sandbox.root
-    return cwd.startsWith('/') ? cwd : `${this.sandbox.root}/${cwd}`
+    const { root } = this.sandbox
+    const path = resolve(root, cwd ?? '')
+    if (path === root || path.startsWith(`${root}/`)) return path
+    throw new VitrineError(
+      'argument_invalid',
+      `cwd: expected a directory of the workspace ${root}, got ${JSON.stringify(cwd)}.`,
+    )
   }
 
   /** Works with an agent for a session. One that has no session afterwards is ended. */

@@ -139,6 +139,22 @@ describe('parties', () => {
     expect((await events('log.message'))[0]?.data.message).toContain('nobody waits for (id 1)')
   })
 
+  it('harm nobody when they fail or do not read', async () => {
+    const { agent, bridge } = await meet()
+    const broken = () => {
+      throw new Error('broken')
+    }
+    attend(bridge, 'broken', { hears: broken, answers: broken, outrun: broken })
+    const idle = attend(bridge, 'idle')
+    const one = attend(bridge, 'one', { answers: () => true, hears: (method) => method === 'last' })
+    for (let n = 0; n < 10_010; n += 1) agent.say(note(n))
+    agent.say({ id: 1, method: 'may-i' }, { method: 'last' })
+    expect(await one.next()).toMatchObject({ id: 1 })
+    await one.send({ id: 1, result: 'yes' })
+    expect(await one.next()).toMatchObject({ method: 'last' })
+    await expect(idle.next()).rejects.toMatchObject({ code: 'view_fell_behind' })
+  })
+
   it('are told why when the agent is gone, now and later', async () => {
     const { agent, bridge } = await meet()
     const one = attend(bridge, 'one')

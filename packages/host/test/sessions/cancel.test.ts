@@ -1,6 +1,20 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { local } from '@vitrine/sandbox'
+import { expect, it, onTestFinished } from 'vitest'
+import { openHost } from '../../src/index.ts'
 import { isRunning, marked } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
+import {
+  checkLaws,
+  eventsOf,
+  eventually,
+  failure,
+  open,
+  scene,
+  script,
+  sharedScene,
+  talk,
+  until,
+} from './scene.ts'
 
 it('cancels while the agent talks', async () => {
   const sandbox = await scene()
@@ -195,6 +209,24 @@ it('takes what an agent left running with it when the session closes', async () 
   await eventually(() => marked(mark).length > 3)
   await session.close()
   await eventually(() => marked(mark).length === 0)
+})
+
+it('closes a sandbox in which an agent heeds nothing, and every turn has its end', async () => {
+  const data = mkdtempSync('/var/tmp/vitrine-test-')
+  const host = await openHost({ data, providers: [local({ isolation: 'none' })], install: 'never' })
+  onTestFinished(async () => {
+    await host.close()
+    rmSync(data, { recursive: true, force: true })
+  })
+  const sandbox = await host.create()
+  const mark = `heeds-nothing-${crypto.randomUUID()}`
+  const session = await open(sandbox, { env: { VITRINE_DEMO_IGNORE_EOF: '1', MARK: mark } })
+  const running = session.prompt('/stall-hard').then(({ outcome }) => outcome)
+  await until(sandbox, 'agent.message', ({ data: said }) => JSON.stringify(said).includes('stall-hard'))
+  await sandbox.close()
+  expect(await running).toBe('cancelled')
+  expect(marked(mark)).toEqual([])
+  await checkLaws(await host.store.journal(sandbox.id))
 })
 
 it('closes a session whose agent ignores the end (sandbox-agent hangs, and leaves it running)', async () => {

@@ -191,7 +191,7 @@ it('tells it no more than restoreChars, and nothing of what it was told before',
   await session.prompt(`/say ${'The oldest words. '.repeat(100)}`)
   await session.prompt('/say The newest words.')
   const told: string[] = []
-  for (const round of [1, 2, 3]) {
+  for (const round of [1, 2]) {
     await failure(session.prompt('/crash'))
     const { turn } = await session.prompt(`/say round ${round}`)
     const messages = await eventsOf(sandbox, 'agent.message', { turn })
@@ -207,7 +207,7 @@ it('tells it no more than restoreChars, and nothing of what it was told before',
     expect(text.match(/We have talked before/g)).toHaveLength(1)
   }
   expect(told[0]).toContain('The newest words.')
-  expect(told[2]).toContain('round 2')
+  expect(told[1]).toContain('round 1')
 })
 
 it('tells it nothing where restoreChars is 0', async () => {

@@ -66,6 +66,22 @@ it('says what there is when a model, a mode, a level or an option is unknown', a
   expect(error.message).toContain('model, thought_level')
 })
 
+it.each([
+  ['limits.totalMs', { limits: { totalMs: 2 ** 31 } }],
+  ['limits.idleMs', { limits: { idleMs: 0 } }],
+  ['limits.cancelMs', { limits: { cancelMs: Number.POSITIVE_INFINITY } }],
+  ['queue', { queue: -1 }],
+  ['restoreChars', { restoreChars: 0.5 }],
+  ['cwd', { cwd: '../elsewhere' }],
+  ['cwd', { cwd: '/etc' }],
+])('refuses %s that is none before anything begins: %j', async (name, options) => {
+  const sandbox = await sharedScene()
+  const error = await failure(open(sandbox, options))
+  expect(error.code).toBe('argument_invalid')
+  expect(error.message).toContain(`${name}: expected`)
+  expect(await eventsOf(sandbox, 'agent.message')).toEqual([])
+})
+
 it('leaves nothing open when a session could not be opened', async () => {
   const sandbox = await scene()
   await failure(open(sandbox, { id: 'mine', mode: 'yolo' }))

@@ -158,6 +158,16 @@ it('is never asked again when a session comes back', async () => {
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
 })
 
+it('is called off when the session closes', async () => {
+  const sandbox = await sharedScene()
+  const session = await open(sandbox)
+  const running = session.prompt('/ask edit')
+  await until(sandbox, 'permission.requested')
+  await session.close()
+  expect(await running).toMatchObject({ outcome: 'cancelled' })
+  expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([{ data: { outcome: 'cancelled' } }])
+})
+
 it('chooses by kind, whatever the ids and the order are', async () => {
   const odd = script(
     'odd',

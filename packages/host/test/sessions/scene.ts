@@ -17,7 +17,7 @@ import { createSandbox, type HostSandbox } from '../../src/index.ts'
 /** No pauses. */
 export const quick = { VITRINE_DEMO_PACE: '0' }
 
-export interface SceneOptions extends Omit<LocalOptions, 'data'> {
+interface SceneOptions extends Omit<LocalOptions, 'data'> {
   readonly agents?: readonly CustomAgent[]
   readonly agentCache?: string
 }
