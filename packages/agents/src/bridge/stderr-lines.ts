@@ -14,12 +14,12 @@ export class StderrLines {
 
   take(bytes: Uint8Array): void {
     const parts = (this.#open + this.#decoder.decode(bytes, { stream: true })).split('\n')
-    this.#open = (parts.pop() ?? '').slice(0, maxLineChars)
+    this.#open = (parts.pop() ?? '').slice(0, 2 * maxLineChars)
     for (const line of parts) this.#add(line)
   }
 
   words(): LastWords {
-    const open = this.#open === '' ? [] : [this.#open]
+    const open = this.#open === '' ? [] : [shortLine(this.#open)]
     const tail = [...this.#tail, ...open]
     const lines = this.#lines + open.length
     if (lines <= headLines) return { head: [...this.#head, ...open].join('\n'), lines }
@@ -27,7 +27,7 @@ export class StderrLines {
   }
 
   #add(line: string): void {
-    const short = line.replace(/\r$/, '').slice(0, maxLineChars)
+    const short = shortLine(line.replace(/\r$/, ''))
     this.#lines += 1
     if (this.#head.length < headLines) this.#head.push(short)
     else {
@@ -35,6 +35,11 @@ export class StderrLines {
       if (this.#tail.length > tailLines) this.#tail.shift()
     }
   }
+}
+
+/** Cut between words: half a secret would not be known as one. */
+function shortLine(line: string): string {
+  return line.length <= maxLineChars ? line : `${line.slice(0, maxLineChars).replace(/\S*$/, '')}…`
 }
 
 /** As people read it, at the end of an error's message. */

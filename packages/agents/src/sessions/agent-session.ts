@@ -144,6 +144,9 @@ export class AgentSession implements Session, TurnsHome {
     this.#isRecordedClosed = false
     if (this.#state === 'lost') this.#state = 'open'
     instance.sessions.set(agentSession, this)
+    // It may have ended in this very moment.
+    const { exit } = instance.bridge
+    if (exit !== undefined) void this.agentGone(instance, exit).catch(() => undefined)
   }
 
   /** The same sandbox; what the agent does through us belongs to its session and its turn. */

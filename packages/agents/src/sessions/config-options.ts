@@ -119,6 +119,18 @@ export function chosen(
   return option
 }
 
+/** Throws when a session asks for what its agent does not have. */
+export function mustHave(
+  agent: string,
+  options: readonly KnownOption[],
+  wanted: { readonly model?: string; readonly mode?: string; readonly thoughtLevel?: string },
+): void {
+  const { model, mode, thoughtLevel } = wanted
+  if (model !== undefined) chosen(agent, options, { category: 'model' }, model)
+  if (mode !== undefined) chosen(agent, options, { category: 'mode' }, mode)
+  if (thoughtLevel !== undefined) chosen(agent, options, { category: 'thought_level' }, thoughtLevel)
+}
+
 /** The options after one of them was set, or after the agent said so itself. */
 export function withCurrent(
   options: readonly KnownOption[],

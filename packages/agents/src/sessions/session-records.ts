@@ -1,5 +1,12 @@
-import type { ConfigOption, JournalEvent, JournalReader, JsonObject } from '@vitrine/protocol'
-import { textIn } from './fields.ts'
+import type {
+  ConfigOption,
+  JournalEvent,
+  JournalReader,
+  JsonObject,
+  OpenSessionOptions,
+  SessionInfo,
+} from '@vitrine/protocol'
+import { listIn, textIn } from './fields.ts'
 
 /** A session as the journal remembers it. */
 export interface SessionRecord {
@@ -67,4 +74,42 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
 /** From an event of ours: the options of a session, whole. */
 function chosenIn({ options }: JournalEvent['data']): SessionRecord['chosen'] | undefined {
   return Array.isArray(options) ? (options as SessionRecord['chosen']) : undefined
+}
+
+/** One that is not open, as lists show it. */
+export function closedInfo({
+  id,
+  agent,
+  createdAt,
+  cwd,
+  turns,
+  title,
+  agentSession,
+}: SessionRecord): SessionInfo {
+  return {
+    id,
+    agent,
+    state: 'closed',
+    createdAt,
+    cwd,
+    turns,
+    busy: false,
+    options: [],
+    ...(title !== undefined && { title }),
+    ...(agentSession !== undefined && { agentSession }),
+  }
+}
+
+/** What it was opened with. Values of credentials were never written down, nor what servers are called with. */
+export function recordedOptions({ options }: SessionRecord): Partial<OpenSessionOptions> {
+  const { permissions, limits, queue, restoreChars, grant } = options
+  const mcpServers = listIn(options, 'mcpServers').filter(
+    (server) => !JSON.stringify(server).includes('[redacted:'),
+  )
+  const known = { permissions, limits, queue, restoreChars, mcpServers }
+  const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
+  return {
+    ...given,
+    credentials: grant === 'env' || grant === 'host' ? grant : 'none',
+  } as Partial<OpenSessionOptions>
 }

@@ -58,7 +58,7 @@ export interface FoundAgent {
   readonly credentials: readonly string[]
   /** The mode that a session begins with unless it says otherwise. */
   readonly mode: string | undefined
-  start(): Promise<AgentTransport>
+  start(signal: AbortSignal): Promise<AgentTransport>
 }
 
 /** Where an agent is to run. */
@@ -141,9 +141,9 @@ async function knownAgent(where: Place, wanted: Wanted): Promise<FoundAgent> {
     shareKey,
     credentials: granted.names,
     mode: inner?.mode,
-    async start() {
+    async start(signal) {
       await mayRunHere(entry, sandbox)
-      const launch = await launchFor(entry, where)
+      const launch = await launchFor(entry, where, signal)
       await sandbox.reachMore([
         ...(wanted.modelEndpoint === undefined ? entry.endpoints : []),
         ...endpoint.reach,
@@ -218,6 +218,7 @@ async function mayRunHere({ name, isolation }: AgentEntry, sandbox: LocalSandbox
 async function launchFor(
   entry: AgentEntry,
   { agents, sandbox, journal }: Place,
+  signal: AbortSignal,
 ): Promise<{ readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> }> {
   const { name, source } = entry
   const { node, cache } = agents
@@ -237,11 +238,11 @@ async function launchFor(
       )
     return { argv: source.command, env: {} }
   }
-  const there = (await installed(cache, name)) ?? (await install(entry, agents, journal))
+  const there = (await installed(cache, name)) ?? (await install(entry, agents, journal, signal))
   return launchOf(entry, there, { node, home: sandbox.home })
 }
 
-async function install(entry: AgentEntry, agents: AgentsOf, journal: Journal) {
+async function install(entry: AgentEntry, agents: AgentsOf, journal: Journal, signal: AbortSignal) {
   if (agents.install === 'never')
     throw new VitrineError(
       'agent_not_installed',
@@ -251,6 +252,7 @@ async function install(entry: AgentEntry, agents: AgentsOf, journal: Journal) {
   const { onInstall } = agents
   const installation = await installAgent(entry, {
     cache: agents.cache,
+    signal,
     ...(onInstall && { onProgress: (one) => onInstall(one) }),
   })
   const { name: agent, version } = installation

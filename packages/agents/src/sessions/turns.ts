@@ -126,7 +126,9 @@ export class Turns {
 
   async #begin(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
     this.#home.mustBeOpen()
-    const instance = await this.#ready()
+    let instance = await this.#ready()
+    // One that has ended meanwhile is brought back first: no turn begins in a session that is closed.
+    while (instance?.alive === false) instance = await this.#ready()
     // Called off before it began: nobody was asked anything.
     if (instance === undefined) return { turn: id, outcome: 'cancelled' }
     const prompt = fitBlocks(this.#home.agent, blocks, objectIn(instance.capabilities.promptCapabilities))

@@ -82,12 +82,12 @@ it.each([
   expect(await eventsOf(sandbox, 'agent.message')).toEqual([])
 })
 
-it('leaves nothing open when a session could not be opened', async () => {
+it('leaves nothing behind when a session could not be opened, and its id is free', async () => {
   const sandbox = await scene()
   await failure(open(sandbox, { id: 'mine', mode: 'yolo' }))
-  expect(await sandbox.sessions.list()).toMatchObject([{ id: 'mine', state: 'closed' }])
-  expect(await eventsOf(sandbox, 'session.closed')).toHaveLength(1)
+  expect(await sandbox.sessions.list()).toEqual([])
   expect(await eventsOf(sandbox, 'agent.exited')).toHaveLength(1)
+  await open(sandbox, { id: 'mine' })
 })
 
 it('ends the agent of a session that wants a login, and says how to give one', async () => {
