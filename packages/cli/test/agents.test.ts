@@ -44,6 +44,15 @@ describe('vitrine ask', () => {
     expect(status).toBe(0)
   })
 
+  it('hands nothing to the terminal that it would obey, and does not wait for an answer that nobody gives', () => {
+    const said = vitrine('ask', '/say \u001b]0;title\u0007 words')
+    expect(said.stdout).toContain('words')
+    expect(said.stdout).not.toContain('\u001b')
+    const asked = vitrine('ask', '/question')
+    expect(asked.stdout).toContain('nobody is here to answer')
+    expect(asked.status).toBe(0)
+  })
+
   it('says what to do when there is no such agent, no credential, no such choice', () => {
     expect(vitrine('ask', 'hi', '--agent', 'nobody')).toMatchObject({
       status: 1,

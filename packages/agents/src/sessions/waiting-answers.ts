@@ -51,7 +51,7 @@ export class WaitingAnswers {
     if (envelope.method !== 'session/request_permission') return undefined
     const permission = new Permission(envelope.id, context, params, facts)
     const { toolCall } = permission.pending
-    if (textIn(toolCall, 'kind') === 'switch_mode' && this.#rules.default === 'ask') {
+    if (textIn(toolCall, 'kind') === 'switch_mode' && ruleFor(this.#rules, 'switch_mode') === 'ask') {
       const question = planApproval(envelope.id, context, permission.pending)
       this.#questions.set(key, question)
       return question

@@ -1,6 +1,6 @@
 import type { HostSandbox, ScriptSandboxOptions } from '@vitrine/host'
 import { type JournalEvent, type Session, VitrineError } from '@vitrine/protocol'
-import { changedFilesView, listChangedFiles, rebuild } from '@vitrine/views'
+import { changedFilesView, listChangedFiles, tame } from '@vitrine/views'
 import pc from 'picocolors'
 import { paintEvent } from '../paint.ts'
 
@@ -38,12 +38,17 @@ export async function ask(options: AskOptions): Promise<void> {
     ...(options.model && { model: options.model }),
     ...(options.mode && { mode: options.mode }),
   })
-  const unwatch = options.events ? showEvents(session, options) : showWords(session, options)
+  const over = new AbortController()
+  const showing = show(session, options, over.signal)
+  const unanswer = session.onEvent(({ type, data }) => {
+    if (type === 'question.requested')
+      void session.respondQuestion(String(data.question), { action: 'cancel' }).catch(() => undefined)
+  })
   const cancel = () => void session.cancel()
   process.once('SIGINT', cancel)
   try {
     const { outcome, stopReason, modelError } = await session.prompt(options.prompt)
-    unwatch()
+    await showing
     options.write('\n')
     await showFiles(sandbox, options)
     if (modelError !== undefined)
@@ -53,27 +58,39 @@ export async function ask(options: AskOptions): Promise<void> {
       )
     if (outcome !== 'ok') options.write(pc.yellow(`The turn ended: ${stopReason ?? outcome}.\n`))
   } finally {
+    over.abort()
+    await showing
+    unanswer()
     process.off('SIGINT', cancel)
   }
 }
 
-function showEvents(session: Session, { write, width }: AskOptions): () => void {
-  return session.onEvent((event) => write(`${paintEvent(event, width)}\n`))
-}
-
-/** What the agent says as it says it, and its tools by their titles. */
-function showWords(session: Session, { write }: AskOptions): () => void {
-  return session.onEvent((event) => write(wordsOf(event)))
+/** Everything up to the end of the turn: what the agent says as it says it, or every event. */
+async function show(session: Session, options: AskOptions, signal: AbortSignal): Promise<void> {
+  const { write, width, events } = options
+  for await (const event of session.events({ signal })) {
+    if (!('seq' in event)) continue
+    write(events ? `${paintEvent(event, width)}\n` : wordsOf(event))
+    if (event.type === 'turn.finished') return
+  }
 }
 
 function wordsOf({ type, data }: JournalEvent): string {
   if (type === 'permission.resolved') return pc.dim(`\n[permission: ${String(data.answer)}]\n`)
+  if (type === 'question.requested')
+    return pc.yellow(`\n[asked, and nobody is here to answer: ${tame(String(data.message))}]\n`)
   const { message } = data as { message?: { params?: { update?: Update } } }
   const update = type === 'agent.message' ? message?.params?.update : undefined
-  if (update?.sessionUpdate === 'agent_message_chunk') return update.content?.text ?? ''
-  if (update?.sessionUpdate === 'agent_thought_chunk') return pc.dim(update.content?.text ?? '')
-  if (update?.sessionUpdate === 'tool_call') return pc.cyan(`\n[${update.title ?? 'a tool'}]\n`)
+  const text = lines(update?.content?.text ?? '')
+  if (update?.sessionUpdate === 'agent_message_chunk') return text
+  if (update?.sessionUpdate === 'agent_thought_chunk') return pc.dim(text)
+  if (update?.sessionUpdate === 'tool_call') return pc.cyan(`\n[${tame(update.title ?? 'a tool')}]\n`)
   return ''
+}
+
+/** What an agent says may hold what a terminal obeys; its lines stay lines. */
+function lines(text: string): string {
+  return text.split('\n').map(tame).join('\n')
 }
 
 interface Update {
@@ -83,8 +100,14 @@ interface Update {
 }
 
 async function showFiles(sandbox: HostSandbox, { write }: AskOptions): Promise<void> {
-  const { events } = await sandbox.journal.read({ types: ['file.*'], limit: 10_000 })
-  const files = listChangedFiles(rebuild(changedFilesView, events))
+  let state = changedFilesView.empty
+  for (let after: string | undefined, end = false; !end; ) {
+    const page = await sandbox.journal.read({ types: ['file.*'], ...(after !== undefined && { after }) })
+    state = changedFilesView.add(state, page.events)
+    after = page.cursor
+    end = page.end
+  }
+  const files = listChangedFiles(state)
   if (files.length > 0) write(`\n${pc.bold('Changed files')}\n`)
-  for (const { path, change } of files) write(`  ${change.padEnd(8)} ${path}\n`)
+  for (const { path, change } of files) write(`  ${change.padEnd(8)} ${tame(path)}\n`)
 }
