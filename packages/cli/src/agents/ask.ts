@@ -90,7 +90,10 @@ function wordsOf({ type, data }: JournalEvent): string {
 
 /** What an agent says may hold what a terminal obeys; its lines stay lines. */
 function lines(text: string): string {
-  return text.split('\n').map(tame).join('\n')
+  return text
+    .split('\n')
+    .map((line) => tame(line))
+    .join('\n')
 }
 
 interface Update {
