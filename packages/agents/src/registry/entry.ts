@@ -75,10 +75,6 @@ export interface AgentQuirks {
   readonly noFiles?: true
   /** Its message is an error of the model when it looks like this (a regular expression). */
   readonly errorMessage?: string
-  /** It ends a turn without a word when its model fails. */
-  readonly silentErrors?: true
-  /** It does not end when its input does. */
-  readonly ignoresEnd?: true
   /** What it loads must be older than so long. */
   readonly loadsAfterMs?: number
   /** For people: what else is known. */

@@ -7,7 +7,7 @@ const common = /^\s*(?:API )?Error: (?:\d{3}\b|API)|^\s*\{\s*"(?:error|type)"\s*
 
 /** What a turn that ended as if all was well may have hidden. */
 export function modelErrorSign(
-  quirks: Pick<AgentQuirks, 'errorMessage' | 'silentErrors'>,
+  quirks: Pick<AgentQuirks, 'errorMessage'>,
   turn: { readonly text: string; readonly updates: number; readonly stopReason: string | undefined },
 ): ModelErrorSign | undefined {
   if (turn.stopReason !== 'end_turn') return undefined

@@ -82,7 +82,6 @@ export const pi: AgentEntry = {
     }),
   ],
   quirks: {
-    silentErrors: true,
     // It tells of each attempt; what was answered in the end comes after that.
     errorMessage:
       '^(Retrying \\(attempt \\d+/\\d+, waiting \\d+s\\)\\.\\.\\.\\s*|Retry finished, resuming\\.\\s*)+$',
