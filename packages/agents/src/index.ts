@@ -11,6 +11,7 @@ export type {
 export { Bridge, type BridgeOptions, type Direction, type Meaning } from './bridge/bridge.ts'
 export type { Party, PartyOptions } from './bridge/party.ts'
 export type { AgentExit, AgentTransport, LastWords } from './bridge/transport.ts'
+export { agentPlaces } from './install/agent-places.ts'
 export { type InstallAgentOptions, installAgent } from './install/install-agent.ts'
 export type { AgentEntry } from './registry/entry.ts'
 export { findAgent, knownAgents } from './registry/known-agents.ts'

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomHex, VitrineError } from '@vitrine/protocol'
 import type { LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
+import { readStoredManifest, storedManifest } from './stored-manifest.ts'
 
 /** What a host remembers of a sandbox: all that is needed to start it again. */
 export interface SandboxRecord {
@@ -11,6 +12,7 @@ export interface SandboxRecord {
   readonly createdAt: string
   readonly labels: Readonly<Record<string, string>>
   readonly local: LocalOptions
+  /** All of it while the workspace is being prepared, then what every start needs. */
   readonly workspace?: WorkspaceManifest
   /** Which directory the workspace is: another one at the same path is another workspace. */
   readonly directory?: { readonly path: string; readonly device: number; readonly inode: number }
@@ -40,18 +42,33 @@ export class Records {
   }
 
   put(record: SandboxRecord): void {
-    const path = join(this.#folder, `${record.id}.json`)
+    const path = this.#path(record.id)
     const draft = `${path}.${randomHex(4)}`
-    writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600, flush: true })
+    const { workspace } = record
+    const stored = { ...record, ...(workspace && { workspace: storedManifest(workspace) }) }
+    writeFileSync(draft, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600, flush: true })
     renameSync(draft, path)
     this.#records.set(record.id, record)
+  }
+
+  /** For a sandbox that never came to be. */
+  remove(id: string): void {
+    rmSync(this.#path(id), { force: true })
+    this.#records.delete(id)
+  }
+
+  #path(id: string): string {
+    return join(this.#folder, `${id}.json`)
   }
 }
 
 function readRecord(path: string): SandboxRecord {
   try {
     const record: SandboxRecord = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof record.id === 'string' && typeof record.state === 'string') return record
+    if (typeof record.id === 'string' && typeof record.state === 'string') {
+      const { workspace } = record
+      return { ...record, ...(workspace && { workspace: readStoredManifest(workspace) }) }
+    }
   } catch (error) {
     throw damaged(path, error)
   }

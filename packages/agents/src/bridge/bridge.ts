@@ -21,6 +21,11 @@ const maxUnparsedBytes = 1024 * 1024
 /** What is read and not yet committed: above it the agent's pipe is not read, below the other it is read again. */
 const highWater = 8 * 1024 * 1024
 const lowWater = 2 * 1024 * 1024
+/** What it asked and nobody has answered: above it the agent is not read, below the other it is read again. */
+const maxOpenRequests = 1_000
+const fewOpenRequests = 500
+/** What a message costs beyond its bytes while it waits. */
+const messageBytes = 1_024
 const defaultMaxMessageBytes = 32 * 1024 * 1024
 const retryMs = 200
 /** How long the end of an agent may take that does not read any more. */
@@ -74,6 +79,10 @@ export class Bridge {
   readonly #open = new Set<string>()
   #nextId = 0
   #unhandled = 0
+  /** Bytes on their way to the agent that its pipe has not taken. */
+  #unsent = 0
+  #isGone = false
+  #saidHeld = false
   /** Bytes since the last message that were none. */
   #unparsedBytes = 0
   /** Why the host ended it. */
@@ -96,6 +105,11 @@ export class Bridge {
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.ended.then((exit) => this.#end(exit))
     this.closed.catch(() => undefined)
+    // Nothing will be answered any more, and its last bytes are wanted.
+    void transport.gone.then(() => {
+      this.#isGone = true
+      this.#holdOrRelease()
+    })
   }
 
   static async open(options: BridgeOptions): Promise<Bridge> {
@@ -314,7 +328,9 @@ export class Bridge {
       return this.#write({ ...envelope.message, id: this.#nextId })
     }
     const key = idKey(envelope.id)
-    if (!this.#open.delete(key)) {
+    const isOpen = this.#open.delete(key)
+    this.#holdOrRelease()
+    if (!isOpen) {
       this.#note(
         `${party.name} answered a request of ${this.agent} that is not open (id ${String(envelope.id)}).`,
       )
@@ -328,6 +344,9 @@ export class Bridge {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
     const meaning = known ?? this.#options.meaning(envelope, 'in')
+    const line = `${JSON.stringify(message)}\n`
+    const bytes = line.length + messageBytes
+    this.#weighOut(bytes)
     // One after another: the order of the record is the order in which the agent gets them.
     const said = this.#said.then(async () => {
       await this.#append(this.#eventsOf(envelope, 'in', meaning))
@@ -335,7 +354,9 @@ export class Bridge {
     })
     this.#said = said.catch(() => this.#lost())
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#deaf()))
+    return said
+      .then(() => this.#transport.write(line).catch(() => this.#deaf()))
+      .finally(() => this.#weighOut(-bytes))
   }
 
   /** Its pipe is broken: it has ended, or will never hear anything again. */
@@ -355,13 +376,37 @@ export class Bridge {
 
   #weigh(bytes: number): void {
     this.#unhandled += bytes
-    if (!this.#held && this.#unhandled > highWater) {
+    this.#holdOrRelease()
+  }
+
+  #weighOut(bytes: number): void {
+    this.#unsent += bytes
+    this.#holdOrRelease()
+  }
+
+  /** Who asks more than it lets be answered is not read meanwhile: it waits, and our memory does not grow. */
+  #holdOrRelease(): void {
+    const unsent = this.#isGone ? 0 : this.#unsent
+    const open = this.#isGone ? 0 : this.#open.size
+    const isMuch = this.#unhandled > highWater || unsent > highWater || open > maxOpenRequests
+    const isLittle = this.#unhandled < lowWater && unsent < lowWater && open < fewOpenRequests
+    if (!this.#held && isMuch) {
       this.#held = true
       this.#transport.hold()
-    } else if (this.#held && this.#unhandled < lowWater) {
+      if (open > maxOpenRequests) this.#sayHeld()
+    } else if (this.#held && isLittle) {
       this.#held = false
       this.#transport.release()
     }
+  }
+
+  /** A limit that bites says so; once, for it may bite all the time. */
+  #sayHeld(): void {
+    if (this.#saidHeld) return
+    this.#saidHeld = true
+    const { agent, instance } = this
+    const data = { limit: 'agent.openRequests', max: maxOpenRequests, agent, instance }
+    this.#host.append([{ type: 'limit.reached', data }]).catch(() => undefined)
   }
 
   /** A failing disk is waited for. */

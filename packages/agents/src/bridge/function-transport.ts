@@ -65,6 +65,7 @@ export function functionTransport(
       new Promise((resolve, reject) => {
         toAgent.write(line, (error) => (error ? reject(error) : resolve()))
       }),
+    gone: ended.promise,
     ended: ended.promise,
     async end() {
       over.abort()

@@ -11,6 +11,8 @@ export interface PartyOptions {
   answers(method: string): boolean
   /** Which notifications it wants. */
   hears(method: string): boolean
+  /** It is never let go: the bridge holds the agent up while too much of what it asked is unanswered. */
+  readonly stays?: true
   /** Somebody else answered first. */
   outrun?(answer: AnyResponse): void
 }
@@ -62,7 +64,7 @@ export class Party {
     const controller = this.#controller
     if (controller === undefined) return
     controller.enqueue(message)
-    if ((controller.desiredSize ?? 0) > -maxWaiting) return
+    if (this.#options.stays || (controller.desiredSize ?? 0) > -maxWaiting) return
     const why = `${this.name} left ${maxWaiting} messages of the agent unread.`
     this.end(new VitrineError('view_fell_behind', why))
     this.#leave()

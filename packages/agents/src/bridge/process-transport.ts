@@ -55,6 +55,7 @@ export function processTransport(process: TalkingProcess, stderr: StderrLines): 
       new Promise((resolve, reject) => {
         stdin.write(line, (error) => (error ? reject(error) : resolve()))
       }),
+    gone: process.observed.catch(() => undefined),
     ended,
     async end(graceMs) {
       stdin.end()

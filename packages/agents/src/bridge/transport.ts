@@ -22,6 +22,8 @@ export interface AgentTransport {
   release(): void
   /** Settles once the agent's pipe has taken it. */
   write(line: string): Promise<void>
+  /** Settles once it runs no more. Its last bytes may still come, if it is not held. */
+  readonly gone: Promise<unknown>
   /** Settles after its last byte was handed over. */
   readonly ended: Promise<AgentExit>
   /** Asks it to end, and after `graceMs` does not ask any more. Everything it started goes with it. */

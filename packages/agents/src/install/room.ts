@@ -1,4 +1,5 @@
 import { createSandbox, type LocalOptions, type LocalSandbox, local } from '@vitrine/sandbox'
+import { beyondSystem } from './agent-places.ts'
 import type { NpmClient } from './npm-client.ts'
 import type { Order } from './order.ts'
 import type { Staging } from './staging.ts'
@@ -14,9 +15,8 @@ export function openRoom(
   return createSandbox({ provider: local({ ...parts, data, isolation, watch: false }), signal })
 }
 
-/** What is not in the system's own folders, which every sandbox has. */
+/** What npm and agents run on, where the system does not have it. */
 export function programs(npm?: NpmClient): { source: string }[] {
-  return [process.execPath, ...(npm === undefined ? [] : [npm.folder])]
-    .filter((path) => !/^\/(?:usr|opt)\//.test(path))
-    .map((source) => ({ source }))
+  const needed = [process.execPath, ...(npm === undefined ? [] : [npm.folder])]
+  return beyondSystem(needed).map((source) => ({ source }))
 }

@@ -1,4 +1,4 @@
-import { type ClientConnection, client, methods, RequestError } from '@agentclientprotocol/sdk/unstable'
+import { type ClientConnection, client, type JsonRpcId, methods, RequestError } from '@agentclientprotocol/sdk/unstable'
 import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol'
 import { Bridge, type Direction, type Meaning } from '../bridge/bridge.ts'
@@ -8,8 +8,10 @@ import type { AgentQuirks } from '../registry/entry.ts'
 import type { AgentSession } from './agent-session.ts'
 import { answering, readTextFile, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
+import { HeavyAnswers } from './heavy-answers.ts'
 import { answerMs, endGraceMs, startMs, withinTime } from './limits.ts'
 import { OpenRequests } from './requests.ts'
+import { SessionOwners } from './session-owners.ts'
 
 export interface InstanceOptions {
   readonly agent: string
@@ -25,10 +27,11 @@ export interface InstanceOptions {
 export class AgentInstance {
   readonly agent: string
   readonly quirks: AgentQuirks
-  readonly sessions = new Map<string, AgentSession>()
+  readonly sessions = new SessionOwners<AgentSession>()
   readonly #journal: Journal
   readonly #howToLogIn: string
   readonly #requests = new OpenRequests<AgentSession>()
+  readonly #heavy = new HeavyAnswers()
   /** The session that is being opened or restored: what is said meanwhile is its own. */
   #opening: { readonly session: AgentSession; readonly replay: boolean } | undefined
   #openings: Promise<unknown> = Promise.resolve()
@@ -82,7 +85,7 @@ export class AgentInstance {
   }
 
   forget(session: AgentSession): void {
-    for (const [key, one] of this.sessions) if (one === session) this.sessions.delete(key)
+    this.sessions.forget(session)
   }
 
   get endedByHost(): boolean {
@@ -112,7 +115,7 @@ export class AgentInstance {
       meaning: (envelope, direction) => this.#meaning(envelope, direction),
     })
     this.#bridge = bridge
-    const party = bridge.attach({ name: 'sessions', answers, hears: () => false, outrun: () => undefined })
+    const party = bridge.attach({ name: 'sessions', answers, hears: () => false, stays: true })
     this.#connection = this.#app().connect(party.stream)
     this.#connection.closed.catch(() => undefined)
     void bridge.closed.then((exit) => this.#gone(exit)).catch(() => undefined)
@@ -220,9 +223,9 @@ export class AgentInstance {
   }
 
   async #gone(exit: AgentExit): Promise<void> {
-    const sessions = new Set(this.sessions.values())
+    const sessions = this.sessions.all
     this.sessions.clear()
-    await Promise.allSettled([...sessions].map((session) => session.agentGone(this, exit)))
+    await Promise.allSettled(sessions.map((session) => session.agentGone(this, exit)))
   }
 
   #connected(): ClientConnection {
@@ -232,67 +235,65 @@ export class AgentInstance {
 
   #meaning(envelope: Envelope, direction: Direction): Meaning {
     if (envelope.kind === 'response') {
+      if (direction === 'in') this.#heavy.answered(idKey(envelope.id))
       const request = this.#requests.answered(envelope, direction)
       const owner = request?.owner
       if (request === undefined || owner === undefined) return {}
       return owner.answered(request, envelope, direction)
     }
     const params = 'params' in envelope.message ? envelope.message.params : undefined
-    const owner = this.#ownerOf(textIn(params, 'sessionId'))
+    const owner = this.sessions.of(textIn(params, 'sessionId'), envelope.kind, this.#opening?.session)
     if (envelope.kind === 'request')
       this.#requests.add(direction, envelope.id, { method: envelope.method, owner, params })
     if (owner === undefined) return {}
-    const replay = this.#opening?.session === owner && this.#opening.replay && direction === 'out'
+    // What is asked is asked now, whatever is told again meanwhile.
+    const again = direction === 'out' && envelope.kind !== 'request'
+    const replay = again && this.#opening?.session === owner && this.#opening.replay
     return owner.meaning(envelope, direction, params, replay)
   }
 
-  /** A child session that nobody opened belongs to whoever has a turn; nothing of it is lost. */
-  #ownerOf(agentSession: string | undefined): AgentSession | undefined {
-    const known = agentSession === undefined ? undefined : this.sessions.get(agentSession)
-    if (known !== undefined) return known
-    if (this.#opening !== undefined) return this.#opening.session
-    if (agentSession === undefined) return undefined
-    const all = [...new Set(this.sessions.values())]
-    return all.find(({ info }) => info.busy) ?? all.at(-1)
-  }
-
   #app() {
-    const session = (params: { readonly sessionId?: string | null }) => {
-      const owner = this.#ownerOf(params.sessionId ?? undefined)
-      if (owner === undefined) throw new RequestError(-32_602, 'There is no such session.')
+    /** Whose it was when it was put on record: nobody else's rules decide it. */
+    const asker = (id: JsonRpcId) => this.#requests.get('out', id)?.owner
+    const session = (id: JsonRpcId) => {
+      const owner = asker(id)
+      const isHere = owner !== undefined && (owner === this.#opening?.session || this.sessions.has(owner))
+      if (!isHere) throw new RequestError(-32_602, 'There is no such session.')
       return owner
     }
-    const acting = (params: { readonly sessionId: string }) => session(params).acting()
     const { client: asks } = methods
     return client({ name: 'vitrine' })
-      .onRequest(asks.session.requestPermission, async ({ params, requestId }) =>
-        wire(await session(params).answers.answerTo(idKey(requestId))),
+      .onRequest(asks.session.requestPermission, async ({ requestId: id }) =>
+        wire((await asker(id)?.answers.answerTo(idKey(id))) ?? { outcome: { outcome: 'cancelled' } }),
       )
-      .onRequest(asks.elicitation.create, async ({ params, requestId }) =>
-        wire(
-          await session({ sessionId: textIn(params, 'sessionId') ?? null }).answers.answerTo(
-            idKey(requestId),
-          ),
+      .onRequest(asks.elicitation.create, async ({ requestId: id }) =>
+        wire((await asker(id)?.answers.answerTo(idKey(id))) ?? { action: 'cancel' }),
+      )
+      .onRequest(asks.fs.readTextFile, ({ params, requestId: id }) =>
+        this.#heavy.work(idKey(id), () => readTextFile(session(id).acting(), params)),
+      )
+      .onRequest(asks.fs.writeTextFile, ({ params, requestId: id }) =>
+        writeTextFile(session(id).acting(), params),
+      )
+      .onRequest(asks.terminal.create, ({ params, requestId: id }) =>
+        answering(async () => {
+          const { terminals } = session(id)
+          return { terminalId: await terminals.create(session(id).acting(), this.agent, params) }
+        }),
+      )
+      .onRequest(asks.terminal.output, ({ params, requestId: id }) =>
+        this.#heavy.work(idKey(id), () =>
+          answering(async () => session(id).terminals.output(params.terminalId)),
         ),
       )
-      .onRequest(asks.fs.readTextFile, ({ params }) => readTextFile(acting(params), params))
-      .onRequest(asks.fs.writeTextFile, ({ params }) => writeTextFile(acting(params), params))
-      .onRequest(asks.terminal.create, ({ params }) =>
-        answering(async () => ({
-          terminalId: await session(params).terminals.create(acting(params), this.agent, params),
-        })),
+      .onRequest(asks.terminal.waitForExit, ({ params, requestId: id }) =>
+        answering(() => session(id).terminals.waitForExit(params.terminalId)),
       )
-      .onRequest(asks.terminal.output, ({ params }) =>
-        answering(async () => session(params).terminals.output(params.terminalId)),
+      .onRequest(asks.terminal.kill, ({ params, requestId: id }) =>
+        answering(() => session(id).terminals.kill(params.terminalId)),
       )
-      .onRequest(asks.terminal.waitForExit, ({ params }) =>
-        answering(() => session(params).terminals.waitForExit(params.terminalId)),
-      )
-      .onRequest(asks.terminal.kill, ({ params }) =>
-        answering(() => session(params).terminals.kill(params.terminalId)),
-      )
-      .onRequest(asks.terminal.release, ({ params }) =>
-        answering(() => session(params).terminals.release(params.terminalId)),
+      .onRequest(asks.terminal.release, ({ params, requestId: id }) =>
+        answering(() => session(id).terminals.release(params.terminalId)),
       )
   }
 }

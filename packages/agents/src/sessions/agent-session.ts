@@ -253,7 +253,7 @@ export class AgentSession implements Session, TurnsHome {
     await withinTime(cancelled, closeMs, 'cancel').catch(() => undefined)
     await this.#restoring?.catch(() => undefined)
     const instance = this.#instance
-    const alone = instance === undefined || [...instance.sessions.values()].every((other) => other === this)
+    const alone = instance === undefined || instance.sessions.all.every((other) => other === this)
     if (!alone && instance.alive && instance.can('close'))
       await instance
         .request('session/close', { sessionId: this.#agentSession }, { ms: closeMs })

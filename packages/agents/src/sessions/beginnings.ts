@@ -81,7 +81,7 @@ async function byMemory(
       })
       return { instance, answer, agentSession, way }
     } catch (error) {
-      instance.sessions.delete(agentSession)
+      instance.sessions.drop(agentSession)
       if (signal.aborted || !instance.alive || !isVitrineError(error)) throw error
       const message = `session/${way} failed, another way is tried: ${error.message}`
       await session.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])

@@ -17,6 +17,11 @@ export class OpenRequests<Owner> {
     this.#open[direction].set(idKey(id), request)
   }
 
+  /** One that is not answered yet. */
+  get(direction: Direction, id: JsonRpcId): OpenRequest<Owner> | undefined {
+    return this.#open[direction].get(idKey(id))
+  }
+
   /** The request that this is the answer to; it is over with it. */
   answered(envelope: Envelope & { kind: 'response' }, direction: Direction): OpenRequest<Owner> | undefined {
     const asked = this.#open[direction === 'in' ? 'out' : 'in']

@@ -187,7 +187,7 @@ export class Turns {
   /** What runs in tool calls that were left open; whose it is cannot be told while another session has a turn too. */
   #endTools({ openSince }: ActiveTurn, instance: AgentInstance): void {
     if (openSince === undefined || !instance.alive) return
-    const others = [...instance.sessions.values()].filter(({ id }) => id !== this.#home.id)
+    const others = instance.sessions.all.filter(({ id }) => id !== this.#home.id)
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.endChildrenSince(openSince)
   }
 

@@ -70,12 +70,12 @@ export class WaitingAnswers {
     return waiting
   }
 
-  /** What the agent is answered with, once that is known. */
-  answerTo(key: string): Promise<JsonObject> {
+  /** What the agent is answered with, once that is known; nothing when it waits for nothing under this key. */
+  async answerTo(key: string): Promise<JsonObject | undefined> {
     const permission = this.#permissions.get(key)
     if (permission !== undefined) return this.#untilTimeout(permission.answer, () => this.#giveUp(permission))
     const question = this.#questions.get(key)
-    if (question === undefined) return Promise.resolve({ action: 'cancel' })
+    if (question === undefined) return undefined
     return this.#untilTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
   }
 

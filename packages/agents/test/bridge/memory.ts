@@ -13,6 +13,7 @@ export class MemoryTransport implements AgentTransport {
   readonly facts = { memory: true }
   readonly #ended = Promise.withResolvers<AgentExit>()
   readonly ended = this.#ended.promise
+  readonly gone = this.ended
   /** What it was told. */
   readonly heard: AnyMessage[] = []
   readonly calls: string[] = []
