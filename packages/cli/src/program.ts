@@ -70,9 +70,10 @@ Examples:
     .option('--data <folder>', 'the data directory of the host')
     .addHelpText('after', '\nExamples:\n  $ vitrine agents\n  $ vitrine agents install claude codex')
     .action(async ({ data }: DataFlag) => {
-      await withHost(data, async (host) => {
-        for (const line of agentTable(await host.listAgents())) console.log(line)
-      })
+      // Beside a host that runs: nothing of it is opened.
+      const { listAgents } = await import('@vitrine/host')
+      const agents = await listAgents({ ...(data !== undefined && { data }) })
+      for (const line of agentTable(agents)) console.log(line)
     })
 
   agents

@@ -1,22 +1,24 @@
 import type { AgentSession, OpenOptions, SandboxSessions } from '@vitrine/agents'
-import type {
-  CallContext,
-  Capabilities,
-  Command,
-  EventInput,
-  ExecOptions,
-  ExecResult,
-  Files,
-  JournalReader,
-  Lifecycle,
-  Ports,
-  Process,
-  Processes,
-  Sandbox,
-  SpawnOptions,
-  Unpacked,
+import {
+  type CallContext,
+  type Capabilities,
+  type Command,
+  type EventInput,
+  type ExecOptions,
+  type ExecResult,
+  type Files,
+  isVitrineError,
+  type JournalReader,
+  type Lifecycle,
+  type Ports,
+  type Process,
+  type Processes,
+  type Sandbox,
+  type SpawnOptions,
+  type Unpacked,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEnding } from './sandbox-ending.ts'
 
 /** An engine with agents in it. */
 export class HostSandbox implements Sandbox, AsyncDisposable {
@@ -26,23 +28,16 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly lifecycle: Lifecycle
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #onDestroyed: () => void
-  readonly #ends: (() => Promise<void>)[]
+  readonly #ending: SandboxEnding
 
-  constructor(
-    engine: LocalSandbox,
-    sessions: SandboxSessions,
-    onDestroyed: () => void,
-    ends: (() => Promise<void>)[] = [],
-  ) {
-    this.#ends = ends
+  constructor(engine: LocalSandbox, sessions: SandboxSessions, ending: SandboxEnding) {
     this.id = engine.id
     this.provider = engine.provider
     this.root = engine.root
     this.#engine = engine
     this.#sessions = sessions
-    this.#onDestroyed = onDestroyed
-    this.lifecycle = withSessions(engine.lifecycle, sessions, onDestroyed)
+    this.#ending = ending
+    this.lifecycle = withSessions(engine.lifecycle, ending)
   }
 
   get capabilities(): Capabilities {
@@ -76,7 +71,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 
   as(context: CallContext): this {
     // Nothing inherits from it: it is exactly this class.
-    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#onDestroyed, this.#ends) as this
+    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#ending) as this
   }
 
   exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
@@ -106,16 +101,28 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#sessions.openSession(options)
   }
 
+  /** Whether its machine is up, paused or not, at this moment. */
+  get isUp(): boolean {
+    try {
+      return this.#engine.home !== ''
+    } catch (error) {
+      return isVitrineError(error) && error.code === 'sandbox_paused'
+    }
+  }
+
+  /** Once it is being closed. */
+  get closing(): Promise<void> | undefined {
+    return this.#ending.closing
+  }
+
   /** Ends its sessions and every process. The workspace and the journal stay. */
-  async close(): Promise<void> {
-    await this.#sessions.endAll('the sandbox was closed')
-    await this.#engine.close()
-    for (const end of this.#ends.splice(0)) await end()
+  close(): Promise<void> {
+    return this.#ending.close()
   }
 
   /** The last thing of a close. */
   endWith(end: () => Promise<void>): void {
-    this.#ends.push(end)
+    this.#ending.endWith(end)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -124,24 +131,17 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 }
 
 /** Whatever ends the machine ends the sessions in it first. */
-function withSessions(engine: Lifecycle, sessions: SandboxSessions, onDestroyed: () => void): Lifecycle {
+function withSessions(engine: Lifecycle, ending: SandboxEnding): Lifecycle {
   return {
-    start: () => engine.start(),
-    async stop() {
-      await sessions.endAll('the sandbox was stopped')
-      await engine.stop()
+    async start() {
+      ending.mustBeOpen()
+      await engine.start()
     },
-    async shutdown() {
-      await sessions.endAll('the sandbox was shut down')
-      await engine.shutdown()
-    },
+    stop: () => ending.afterSessions('the sandbox was stopped', () => engine.stop()),
+    shutdown: () => ending.afterSessions('the sandbox was shut down', () => engine.shutdown()),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
-    async destroy() {
-      await sessions.endAll('the sandbox was destroyed')
-      await engine.destroy()
-      onDestroyed()
-    },
+    destroy: () => ending.destroy(() => engine.destroy()),
     running: () => engine.running(),
     onBeforeStop: (hook) => engine.onBeforeStop(hook),
     skipOnPersist: (path) => engine.skipOnPersist(path),

@@ -1,7 +1,4 @@
-import { statSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type AgentsOf, installAgent, listAgents, SandboxSessions } from '@vitrine/agents'
+import { type AgentsOf, installAgent } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type AgentInfo,
@@ -11,22 +8,13 @@ import {
   type SandboxClient,
   VitrineError,
 } from '@vitrine/protocol'
-import {
-  type AskAboutCommand,
-  type CommandPolicy,
-  createSandbox,
-  type LocalOptions,
-  local,
-  type WorkspaceManifest,
-} from '@vitrine/sandbox'
-import { agentPlaces } from './agent-places.ts'
-import { customInfo } from './custom-info.ts'
-import { HostSandbox } from './host-sandbox.ts'
+import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
+import type { HostSandbox } from './host-sandbox.ts'
+import { destroyKept, mustBeThere, mustBeTheSame } from './kept-sandbox.ts'
+import { listOf } from './list-agents.ts'
+import { LiveSandboxes } from './live-sandboxes.ts'
+import { raiseSandbox } from './raise-sandbox.ts'
 import type { Records, SandboxRecord } from './records.ts'
-import { isRoot } from './settings.ts'
-
-/** How long a close may take; what has not ended by then is ended without a word. */
-const closeMs = 4_500
 
 export interface HostCreateOptions extends CreateSandboxOptions {
   /** For sandboxes on this machine. */
@@ -65,7 +53,12 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly data: string
   readonly store: Store
   readonly #parts: HostParts
-  readonly #live = new Map<string, Promise<HostSandbox>>()
+  readonly #live = new LiveSandboxes()
+  /** Sandboxes that do not run, while they are being removed. */
+  readonly #destroying = new Map<string, Promise<void>>()
+  readonly #installing = new Set<Promise<unknown>>()
+  /** Aborted when the host is closed: what has begun is called off. */
+  readonly #ending = new AbortController()
   #closing: Promise<void> | undefined
 
   constructor(parts: HostParts) {
@@ -74,52 +67,42 @@ export class Host implements SandboxClient, AsyncDisposable {
     this.store = parts.store
   }
 
-  create(options: HostCreateOptions = {}): Promise<HostSandbox> {
-    return this.#attempt(async () => {
-      const { id = newId('sandbox'), provider = 'local', labels = {}, workspace } = options
-      if (provider !== 'local')
-        throw new VitrineError(
-          'argument_invalid',
-          `provider: expected local, got ${JSON.stringify(provider)}.`,
-        )
-      const known = this.#parts.records.get(id)
-      if (known !== undefined || this.#live.has(id))
-        throw new VitrineError(
-          'sandbox_exists',
-          `There is a sandbox ${id} already${known?.state === 'destroyed' ? ', and its journal stays' : ''}.`,
-        )
-      const record: SandboxRecord = {
-        id,
-        provider: 'local',
-        state: 'kept',
-        createdAt: new Date().toISOString(),
-        labels,
-        local: options.local ?? {},
-        ...(workspace !== undefined && { workspace }),
-      }
-      return this.#raise(record, options)
-    })
+  async create(options: HostCreateOptions = {}): Promise<HostSandbox> {
+    this.#mustBeOpen()
+    const { records } = this.#parts
+    const record = newRecord(options)
+    const { id } = record
+    const known = records.get(id)
+    if (known !== undefined || this.#live.has(id))
+      throw new VitrineError(
+        'sandbox_exists',
+        `There is a sandbox ${id} already${known?.state === 'destroyed' ? ', and its journal stays' : ''}.`,
+      )
+    // Whoever comes after a host that was killed meanwhile finds it.
+    records.put(record)
+    try {
+      return await this.#raise(record, options)
+    } catch (error) {
+      records.remove(id)
+      throw error
+    }
   }
 
   /** A sandbox that is here already, or was here before: it is started again with everything that was kept. */
-  attach(
+  async attach(
     id: string,
     options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
   ): Promise<HostSandbox> {
-    return this.#attempt(async () => {
-      const live = this.#live.get(id)
-      if (live !== undefined) return live
-      const record = this.#parts.records.get(id)
-      if (record === undefined)
-        throw new VitrineError('not_found', `There is no sandbox ${id} in ${this.data}.`)
-      if (record.state === 'destroyed')
-        throw new VitrineError(
-          'sandbox_destroyed',
-          `The sandbox ${id} was destroyed; its journal is still there.`,
-        )
-      mustBeTheSame(record)
-      return this.#raise(record, options)
-    })
+    this.#mustBeOpen()
+    const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
+    if (sandbox?.isUp) return sandbox
+    this.#mustBeOpen()
+    const record = this.#kept(id)
+    mustBeThere(record)
+    mustBeTheSame(record)
+    if (sandbox === undefined) return this.#raise(record, options)
+    await sandbox.lifecycle.start()
+    return sandbox
   }
 
   list(): readonly SandboxInfo[] {
@@ -128,21 +111,25 @@ export class Host implements SandboxClient, AsyncDisposable {
       provider,
       labels,
       createdAt,
-      state: state === 'kept' && this.#live.has(id) ? 'running' : state,
+      state: state === 'kept' && this.#live.isUp(id) ? 'running' : state,
     }))
   }
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
   async destroy(id: string): Promise<void> {
-    const record = this.#parts.records.get(id)
-    if (record?.state === 'destroyed') return
-    const sandbox = await this.attach(id)
-    await sandbox.lifecycle.destroy()
+    this.#mustBeOpen()
+    if (this.#parts.records.get(id)?.state === 'destroyed') return
+    const sandbox = this.#live.has(id) ? await this.#live.open(id).catch(() => undefined) : undefined
+    if (sandbox !== undefined) return sandbox.lifecycle.destroy()
+    const removing =
+      this.#destroying.get(id) ??
+      destroyKept(this.#parts, this.#kept(id)).finally(() => this.#destroying.delete(id))
+    this.#destroying.set(id, removing)
+    return removing
   }
 
   listAgents(): Promise<readonly AgentInfo[]> {
-    const { cache, custom, env, home } = this.#parts.agents
-    return listAgents({ cache, env, home, custom: custom.map(customInfo) })
+    return listOf(this.#parts.agents)
   }
 
   /** Installs an agent ahead of time; what it takes is in the host's journal. */
@@ -150,15 +137,19 @@ export class Host implements SandboxClient, AsyncDisposable {
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
+    this.#mustBeOpen()
     const { cache, onInstall } = this.#parts.agents
-    const { version, path } = await installAgent(name, {
+    const installing = installAgent(name, {
       ...options,
       cache,
+      signal: this.#until(options.signal),
       onProgress(progress) {
         options.onProgress?.(progress)
         onInstall?.(progress)
       },
-    })
+    }).finally(() => this.#installing.delete(installing))
+    this.#installing.add(installing)
+    const { version, path } = await installing
     await this.#parts.journal.append([{ type: 'agent.installed', data: { agent: name, version } }])
     return { version, path }
   }
@@ -174,91 +165,54 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const ending = Promise.allSettled([...this.#live.values()].map(async (one) => (await one).close()))
-    await Promise.race([ending, sleep(closeMs, undefined, { ref: false })])
+    this.#ending.abort(closed())
+    await this.#live.endAll([...this.#installing, ...this.#destroying.values()])
     await this.#parts.journal.append([{ type: 'host.stopped', data: {} }]).catch(() => undefined)
     await this.#parts.release()
   }
 
-  async #attempt<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new VitrineError('host_closed', 'The host is closed.')
-    return work()
+  #mustBeOpen(): void {
+    if (this.#closing !== undefined) throw closed()
+  }
+
+  #until(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal])
+  }
+
+  #kept(id: string): SandboxRecord {
+    const record = this.#parts.records.get(id)
+    if (record === undefined)
+      throw new VitrineError('not_found', `There is no sandbox ${id} in ${this.data}.`)
+    if (record.state === 'destroyed' || this.#destroying.has(id))
+      throw new VitrineError(
+        'sandbox_destroyed',
+        `The sandbox ${id} was destroyed; its journal is still there.`,
+      )
+    return record
   }
 
   #raise(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
-    const raising = this.#start(record, options)
-    this.#live.set(record.id, raising)
-    raising.catch(() => this.#live.delete(record.id))
-    return raising
-  }
-
-  async #start(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
-    const { store, agents, records } = this.#parts
-    const { id } = record
-    const engine = await createSandbox({
-      id,
-      store,
-      provider: local(this.#localOptions(record.local)),
-      ...(record.workspace !== undefined && { workspace: record.workspace }),
-      ...(options.policy && { policy: options.policy }),
-      ...(options.onAsk && { onAsk: options.onAsk }),
-      ...(options.signal && { signal: options.signal }),
-    })
-    try {
-      const { dev: device, ino: inode } = statSync(engine.root)
-      records.put({ ...record, directory: { path: engine.root, device, inode } })
-    } catch (error) {
-      await engine.close()
-      throw error
-    }
-    const journal = await store.journal(id, { source: 'host', sandbox: id })
-    const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
-    return new HostSandbox(engine, sessions, () => {
-      const kept = records.get(id) ?? record
-      records.put({ ...kept, state: 'destroyed' })
-      this.#live.delete(id)
-    })
-  }
-
-  #localOptions(given: LocalOptions): LocalOptions {
-    const { data, defaults, agents } = this.#parts
-    const options = { ...defaults, ...given, data }
-    const isolated = options.isolation !== 'none'
-    const binds = isolated ? agentPlaces(agents.cache, agents.node).map((source) => ({ source })) : []
-    const user = options.user ?? plainUser(options.root, agents.node)
-    return {
-      ...options,
-      ...(binds.length > 0 && { binds: [...(options.binds ?? []), ...binds] }),
-      ...(user !== undefined && { user }),
-    }
-  }
-}
-
-/** Without isolation a root host lets another user run commands: whoever owns the folder, or nobody. */
-function plainUser(root: string | undefined, node: string): string | undefined {
-  // Where others may not run Node, no agent could be started as one of them.
-  if (!isRoot() || !othersMayEnter(dirname(node))) return undefined
-  if (root === undefined) return 'nobody'
-  const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? 0
-  return owner === 0 ? undefined : String(owner)
-}
-
-function othersMayEnter(folder: string): boolean {
-  const open = (statSync(folder).mode & 0o001) !== 0
-  return open && (folder === dirname(folder) || othersMayEnter(dirname(folder)))
-}
-
-function mustBeTheSame({ id, directory }: SandboxRecord): void {
-  if (directory === undefined) return
-  const there = statSync(directory.path, { throwIfNoEntry: false })
-  if (there === undefined)
-    throw new VitrineError(
-      'sandbox_destroyed',
-      `The workspace ${directory.path} of the sandbox ${id} is gone.`,
+    const signal = this.#until(options.signal)
+    return this.#live.raise(record.id, (onLeft) =>
+      raiseSandbox(this.#parts, record, { ...options, signal, onLeft }),
     )
-  if (there.dev !== directory.device || there.ino !== directory.inode)
+  }
+}
+
+function newRecord(options: HostCreateOptions): SandboxRecord {
+  const { id = newId('sandbox'), provider = 'local', labels = {}, local = {}, workspace } = options
+  if (provider !== 'local')
+    throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
+  // It names a file before anything else looks at it.
+  if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
     throw new VitrineError(
-      'sandbox_replaced',
-      `${directory.path} is another directory than the one that the sandbox ${id} had.`,
+      'argument_invalid',
+      `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
     )
+  const createdAt = new Date().toISOString()
+  return { id, provider, state: 'kept', createdAt, labels, local, ...(workspace && { workspace }) }
+}
+
+function closed(): VitrineError {
+  return new VitrineError('host_closed', 'The host is closed.')
 }

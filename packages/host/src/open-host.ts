@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store, sqliteStore } from '@vitrine/journal'
 import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
-import { Host } from './host.ts'
+import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
-import { type AgentSettings, agentsOf, openPlaces } from './settings.ts'
+import { type AgentSettings, agentsOf, openPlaces, type Places } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
   /** Where everything is kept; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
@@ -23,26 +23,26 @@ export interface OpenHostOptions extends AgentSettings {
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const places = openPlaces(options.data)
-  const records = new Records(places.records)
   const agents = agentsOf(options, places)
   const store = await openStore(sqliteStore({ path: join(places.store, 'journal.db') }), {
     sweep: endSurvivors,
     ...(options.takeover && { takeover: true }),
   })
-  return begin(store, { data: places.data, records, agents, defaults: defaultsOf(options.providers) })
+  return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
 }
 
 async function begin(
   store: Store,
-  parts: Omit<ConstructorParameters<typeof Host>[0], 'store' | 'journal' | 'release'>,
+  { data, records: folder }: Places,
+  parts: Pick<HostParts, 'agents' | 'defaults'>,
 ): Promise<Host> {
   try {
+    // Not before the store is ours: its last owner may still have written some.
+    const records = new Records(folder)
     const journal = await store.journal('host', { source: 'host' })
-    const kept = parts.records.list().filter(({ state }) => state === 'kept').length
-    await journal.append([
-      { type: 'host.started', data: { version: '0.1.0', pid: process.pid, data: parts.data, kept } },
-    ])
-    return new Host({ ...parts, store, journal, release: () => store.close() })
+    const kept = records.list().filter(({ state }) => state === 'kept').length
+    await journal.append([{ type: 'host.started', data: { version: '0.1.0', pid: process.pid, data, kept } }])
+    return new Host({ ...parts, data, records, store, journal, release: () => store.close() })
   } catch (error) {
     await store.close()
     throw error
@@ -59,8 +59,7 @@ export async function openMemoryHost(
   options: Omit<OpenHostOptions, 'data' | 'takeover'>,
 ): Promise<Host> {
   const places = openPlaces(data)
-  const records = new Records(places.records)
   const agents = agentsOf(options, places)
   const store = await openStore(memoryStore())
-  return begin(store, { data: places.data, records, agents, defaults: defaultsOf(options.providers) })
+  return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
 }

@@ -23,15 +23,20 @@ export interface Places {
   readonly cache: string
 }
 
+/** Where they are, whether there is anything yet or not. */
+export function placesOf(given: string | undefined): Places {
+  const data = resolve(given ?? defaultData())
+  return { data, store: join(data, 'store'), records: join(data, 'records'), cache: join(data, 'agents') }
+}
+
 /** Of a root host agents run as another user, who must get to the sandboxes but not see the rest. */
 export function openPlaces(given: string | undefined): Places {
-  const path = resolve(given ?? defaultData())
+  const path = placesOf(given).data
   mkdirSync(path, { recursive: true, mode: 0o711 })
-  const data = realpathSync(path)
-  const store = join(data, 'store')
-  mkdirSync(store, { recursive: true, mode: 0o700 })
-  if (isRoot() && (statSync(data).mode & 0o011) === 0) chmodSync(data, 0o711)
-  return { data, store, records: join(data, 'records'), cache: join(data, 'agents') }
+  const places = placesOf(realpathSync(path))
+  mkdirSync(places.store, { recursive: true, mode: 0o700 })
+  if (isRoot() && (statSync(places.data).mode & 0o011) === 0) chmodSync(places.data, 0o711)
+  return places
 }
 
 function defaultData(): string {

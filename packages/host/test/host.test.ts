@@ -47,6 +47,13 @@ describe('a host', () => {
     await expect(open(data)).rejects.toMatchObject({ code: 'store_owned' })
   })
 
+  it('looks at nothing in a data directory before it is its own', async () => {
+    const data = dataFolder()
+    await open(data)
+    writeFileSync(join(data, 'records', 'half.json'), '{"id":')
+    await expect(open(data)).rejects.toMatchObject({ code: 'store_owned' })
+  })
+
   it('refuses what does not exist, what exists already and what it cannot make', async () => {
     const host = await open(dataFolder())
     await host.create({ id: 'one', local: { isolation: 'none' } })

@@ -9,6 +9,7 @@ it('exports these values and no others', () => {
     'createSandbox',
     'inProcessSandboxClient',
     'inlineSandboxClient',
+    'listAgents',
     'local',
     'openHost',
     'parseAgent',

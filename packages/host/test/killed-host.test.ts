@@ -1,18 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { dataFolder, open, quick } from './fixtures/data.ts'
+import { survivors } from './fixtures/survivors.ts'
 
 const script = fileURLToPath(new URL('./fixtures/doomed-host.ts', import.meta.url))
+const unborn = fileURLToPath(new URL('./fixtures/doomed-creation.ts', import.meta.url))
+const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 
 describe.each(['none', 'bubblewrap'] as const)(
   'a host that is killed in the middle of a turn, %s',
   (isolation) => {
     it('leaves no process, and its successor closes what was open and goes on', async () => {
       const data = dataFolder()
-      const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
       const host = spawn(process.execPath, [...flags, script, data, isolation], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
@@ -50,16 +53,20 @@ describe.each(['none', 'bubblewrap'] as const)(
   },
 )
 
-/** Processes that carry the sandbox's mark. */
-function survivors(sandbox: string): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    const pid = Number(name)
-    if (!Number.isInteger(pid)) return []
-    try {
-      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
-      return environment.includes(`VITRINE_SANDBOX=${sandbox}`) ? [pid] : []
-    } catch {
-      return []
-    }
+describe('a host that is killed while it prepares a sandbox', () => {
+  it('leaves a sandbox that its successor lists and prepares from the beginning', async () => {
+    const data = dataFolder()
+    const host = spawn(process.execPath, [...flags, unborn, data], { stdio: ['ignore', 'ignore', 'inherit'] })
+    await expect.poll(() => survivors('unborn').length, { timeout: 20_000 }).toBeGreaterThan(0)
+    host.kill('SIGKILL')
+    await once(host, 'exit')
+
+    const next = await open(data)
+    expect(next.list()).toMatchObject([{ id: 'unborn', state: 'kept' }])
+    writeFileSync(join(data, 'go'), '')
+    const sandbox = await next.attach('unborn')
+    const bytes = await new Response(await sandbox.files.read('bytes.bin')).bytes()
+    expect([...bytes]).toEqual([0, 255, 1])
+    expect(next.list()).toMatchObject([{ id: 'unborn', state: 'running' }])
   })
-}
+})

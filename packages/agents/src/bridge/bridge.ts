@@ -44,6 +44,8 @@ export interface Meaning {
   readonly instead?: readonly EventInput[]
   /** Called once it is committed, before anybody else hears of it. */
   committed?(): void
+  /** Called instead when it could not be committed. */
+  lost?(error: unknown): void
 }
 
 export interface BridgeOptions {
@@ -79,7 +81,7 @@ export class Bridge {
   readonly #open = new Set<string>()
   #nextId = 0
   #unhandled = 0
-  /** Bytes on their way to the agent that its pipe has not taken. */
+  /** Bytes of refusals that its pipe has not taken. */
   #unsent = 0
   #isGone = false
   #saidHeld = false
@@ -304,15 +306,24 @@ export class Bridge {
   #ask(id: JsonRpcId, message: AnyRequest, again: boolean): void {
     if (again) {
       const why = `A request with the id ${String(id)} is open already.`
-      void this.#write(errorResponse(id, invalidRequest, why), {}).catch(() => undefined)
+      this.#refuse(errorResponse(id, invalidRequest, why), {})
       return
     }
     const answering = [...this.#parties].filter((party) => party.answers(message.method))
     for (const party of answering) party.give(message)
     if (answering.length > 0) return
     this.#open.delete(idKey(id))
-    const why = `Nobody here answers ${message.method}.`
-    void this.#write(errorResponse(id, methodNotFound, why)).catch(() => undefined)
+    const why = `Nobody here answers ${message.method.slice(0, 200)}.`
+    this.#refuse(errorResponse(id, methodNotFound, why))
+  }
+
+  /** What we say by ourselves, as often as the agent makes us: it is weighed until the agent has taken it. */
+  #refuse(answer: AnyResponse, known?: Meaning): void {
+    const bytes = JSON.stringify(answer).length + messageBytes
+    this.#weighOut(bytes)
+    this.#write(answer, known)
+      .catch(() => undefined)
+      .finally(() => this.#weighOut(-bytes))
   }
 
   /** From a party to the agent. */
@@ -344,19 +355,17 @@ export class Bridge {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
     const meaning = known ?? this.#options.meaning(envelope, 'in')
-    const line = `${JSON.stringify(message)}\n`
-    const bytes = line.length + messageBytes
-    this.#weighOut(bytes)
     // One after another: the order of the record is the order in which the agent gets them.
     const said = this.#said.then(async () => {
       await this.#append(this.#eventsOf(envelope, 'in', meaning))
       meaning.committed?.()
     })
-    this.#said = said.catch(() => this.#lost())
+    this.#said = said.catch((error: unknown) => {
+      meaning.lost?.(error)
+      this.#lost()
+    })
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said
-      .then(() => this.#transport.write(line).catch(() => this.#deaf()))
-      .finally(() => this.#weighOut(-bytes))
+    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#deaf()))
   }
 
   /** Its pipe is broken: it has ended, or will never hear anything again. */

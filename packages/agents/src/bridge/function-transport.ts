@@ -12,6 +12,8 @@ import type { AgentExit, AgentTransport } from './transport.ts'
 
 /** How an event of another vocabulary travels over the protocol. */
 export const foreignMethod = '_vitrine/foreign_event'
+/** How a conversation that comes back says how many turns it has had. */
+export const turnsKey = 'vitrine.turns'
 
 /** An agent that is a function of this process; the same protocol over the same bridge. */
 export function functionTransport(
@@ -31,7 +33,12 @@ export function functionTransport(
       agentInfo: { name, version: '0.0.0' },
       agentCapabilities: { promptCapabilities: { image: true, audio: true, embeddedContext: true } },
     }))
-    .onRequest(methods.agent.session.new, () => ({ sessionId: `${name}-${rounds.size + 1}` }))
+    .onRequest(methods.agent.session.new, ({ params }) => {
+      const sessionId = `${name}-${rounds.size + 1}`
+      const before = params._meta?.[turnsKey]
+      rounds.set(sessionId, typeof before === 'number' ? before : 0)
+      return { sessionId }
+    })
     .onNotification(methods.agent.session.cancel, ({ params }) => turns.get(params.sessionId)?.abort())
     .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
       const { sessionId } = params

@@ -1,4 +1,10 @@
-import { type ClientConnection, client, type JsonRpcId, methods, RequestError } from '@agentclientprotocol/sdk/unstable'
+import {
+  type ClientConnection,
+  client,
+  type JsonRpcId,
+  methods,
+  RequestError,
+} from '@agentclientprotocol/sdk/unstable'
 import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol'
 import { Bridge, type Direction, type Meaning } from '../bridge/bridge.ts'
@@ -9,7 +15,7 @@ import type { AgentSession } from './agent-session.ts'
 import { answering, readTextFile, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
 import { HeavyAnswers } from './heavy-answers.ts'
-import { answerMs, endGraceMs, startMs, withinTime } from './limits.ts'
+import { answerMs, cancelled, endGraceMs, startMs, withinTime } from './limits.ts'
 import { OpenRequests } from './requests.ts'
 import { SessionOwners } from './session-owners.ts'
 
@@ -21,6 +27,13 @@ export interface InstanceOptions {
   readonly quirks: AgentQuirks
   /** What to say when the agent wants a login. */
   readonly howToLogIn: string
+}
+
+interface RequestOptions {
+  readonly ms?: number
+  readonly signal?: AbortSignal
+  /** Given the answer that came when nobody waited for it any more. */
+  late?(answer: JsonObject): void
 }
 
 /** One agent that runs, and the sessions that it has. */
@@ -153,12 +166,14 @@ export class AgentInstance {
   async request(
     method: string,
     params: JsonObject,
-    { ms = answerMs, signal }: { readonly ms?: number; readonly signal?: AbortSignal } = {},
+    { ms = answerMs, signal, late }: RequestOptions = {},
   ): Promise<JsonObject> {
+    let answer: Promise<JsonObject | null> | undefined
     try {
-      const answer = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
+      answer = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
       return (await withinTime(answer, ms, `${method} of ${this.agent}`, signal)) ?? {}
     } catch (error) {
+      answer?.then((given) => late?.(given ?? {})).catch(() => undefined)
       throw this.explain(method, error)
     }
   }
@@ -203,17 +218,25 @@ export class AgentInstance {
   }
 
   /** Opens or restores one session at a time: what the agent says meanwhile belongs to it. */
-  opening<T>(session: AgentSession, replay: boolean, work: () => Promise<T>): Promise<T> {
-    const turn = this.#openings.then(async () => {
+  async opening<T>(
+    session: AgentSession,
+    replay: boolean,
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const before = this.#openings
+    const over = Promise.withResolvers<void>()
+    this.#openings = before.then(() => over.promise)
+    try {
+      const what = `Opening a session with ${this.agent}`
+      await withinTime(before, Number.POSITIVE_INFINITY, what, signal)
+      if (signal.aborted) throw cancelled(what)
       this.#opening = { session, replay }
-      try {
-        return await work()
-      } finally {
-        this.#opening = undefined
-      }
-    })
-    this.#openings = turn.catch(() => undefined)
-    return turn
+      return await work()
+    } finally {
+      if (this.#opening?.session === session) this.#opening = undefined
+      over.resolve()
+    }
   }
 
   /** Ends the program and everything it started. */

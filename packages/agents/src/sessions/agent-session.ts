@@ -3,7 +3,6 @@ import {
   type ConfigOption,
   type ContentBlock,
   type EventContext,
-  type EventInput,
   type JournalEvent,
   type JournalItem,
   type JsonObject,
@@ -21,14 +20,14 @@ import {
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Meaning } from '../bridge/bridge.ts'
-import { type Envelope, idKey } from '../bridge/envelope.ts'
-import { foreignMethod } from '../bridge/function-transport.ts'
+import type { Envelope } from '../bridge/envelope.ts'
 import type { AgentExit } from '../bridge/transport.ts'
+import type { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
-import { objectIn, textIn } from './fields.ts'
-import { closeMs, defaultQueue, withinTime } from './limits.ts'
+import { closeMs, defaultQueue, endsWithin } from './limits.ts'
+import { MessageMeaning, updated } from './message-meaning.ts'
 import { settleRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
 import { Turns, type TurnsHome } from './turns.ts'
@@ -40,8 +39,10 @@ export interface SessionHome {
   readonly journal: Journal
   /** Brings an agent for a session that lost its own: restored, with what it must be told first. */
   restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
-  /** Called once a session is over. */
+  /** Called once a session needs its agent no more. */
   closed(session: AgentSession): Promise<void>
+  /** Called once its end is on record. */
+  ended(session: AgentSession): void
   fork(session: AgentSession, id: string | undefined): Promise<AgentSession>
   transcript(session: AgentSession): Promise<Transcript>
 }
@@ -75,9 +76,9 @@ export class AgentSession implements Session, TurnsHome {
   readonly #home: SessionHome
   readonly #turns: Turns
   readonly #options = new ChosenOptions()
+  readonly #meanings: MessageMeaning
   #instance: AgentInstance | undefined
   #agentSession = ''
-  #title: string | undefined
   /** `lost`: its agent has ended, and the next prompt brings it back. */
   #state: 'open' | 'lost' | 'closed' = 'lost'
   #told: string | undefined
@@ -98,12 +99,13 @@ export class AgentSession implements Session, TurnsHome {
     this.journal = home.journal.as({ source: 'host', session: this.id })
     this.sandbox = home.sandbox
     this.answers = new WaitingAnswers(settleRules(options.permissions))
-    this.#title = known.title
+    this.#meanings = new MessageMeaning(this, this.#options, known.title)
     this.#home = home
     this.#turns = new Turns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
   }
 
   get info(): SessionInfo {
+    const { title } = this.#meanings
     return {
       id: this.id,
       agent: this.agent,
@@ -113,7 +115,7 @@ export class AgentSession implements Session, TurnsHome {
       turns: this.#turns.count,
       busy: this.#turns.busy,
       options: this.#options.shown,
-      ...(this.#title !== undefined && { title: this.#title }),
+      ...(title !== undefined && { title }),
       ...(this.#agentSession !== '' && { agentSession: this.#agentSession }),
     }
   }
@@ -133,6 +135,15 @@ export class AgentSession implements Session, TurnsHome {
   /** Whom something belongs to that happens now. */
   get context(): EventContext {
     return this.#turns.context
+  }
+
+  get turn(): ActiveTurn | undefined {
+    return this.#turns.current
+  }
+
+  /** Whether its close has begun. */
+  get closing(): boolean {
+    return this.#closing !== undefined
   }
 
   /** It has an agent now. */
@@ -199,30 +210,42 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   /** What the session was opened with. */
-  async chooseFirst(mode: string | undefined): Promise<void> {
+  async chooseFirst(mode: string | undefined, signal: AbortSignal): Promise<void> {
     const { model, thoughtLevel, mode: wanted = mode } = this.options
-    if (model !== undefined) await this.setModel(model)
-    if (thoughtLevel !== undefined) await this.setThoughtLevel(thoughtLevel)
-    if (wanted !== undefined) await this.setMode(wanted)
+    if (model !== undefined) await this.#choose({ category: 'model' }, model, signal)
+    if (thoughtLevel !== undefined) await this.#choose({ category: 'thought_level' }, thoughtLevel, signal)
+    if (wanted !== undefined) await this.#choose({ category: 'mode' }, wanted, signal)
   }
 
   /** What was chosen before, for an agent that came back without it. */
-  async chooseAgain(before: readonly Pick<ConfigOption, 'id' | 'current'>[]): Promise<void> {
+  async chooseAgain(
+    before: readonly Pick<ConfigOption, 'id' | 'current'>[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const instance = this.#instance
     if (instance === undefined) return
     try {
-      await this.#options.chooseAgain(instance, this.#agentSession, before)
+      await this.#options.chooseAgain(instance, this.#agentSession, before, signal)
     } catch (error) {
+      if (signal.aborted) throw error
       const message = `Not everything could be chosen again: ${toVitrineError(error).message}`
       await this.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])
     }
+    this.#options.show(this.#options.latest)
   }
 
-  async #choose(wanted: { category?: string; id?: string }, value: string | boolean): Promise<void> {
+  async #choose(
+    wanted: { category?: string; id?: string },
+    value: string | boolean,
+    opening?: AbortSignal,
+  ): Promise<void> {
     this.mustBeOpen()
     const instance = await this.withAgent()
-    await this.#options.choose(instance, this.#agentSession, wanted, value)
-    await this.journal.append([this.#updated({ options: this.#options.shown })])
+    const signal = AbortSignal.any([this.#closed.signal, ...(opening ? [opening] : [])])
+    await this.#options.choose(instance, this.#agentSession, wanted, value, signal)
+    const { latest } = this.#options
+    await this.journal.append([updated(this.id, { options: latest })])
+    this.#options.show(latest)
   }
 
   get permissions(): readonly PendingPermission[] {
@@ -242,7 +265,7 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   close(reason = 'closed'): Promise<void> {
-    this.#closing ??= this.#close(reason)
+    this.#closing ??= this.#close(reason).finally(() => this.#home.ended(this))
     return this.#closing
   }
 
@@ -250,20 +273,35 @@ export class AgentSession implements Session, TurnsHome {
     this.#state = 'closed'
     this.#closed.abort()
     const cancelled = this.#turns.cancel(() => this.#closedError())
-    await withinTime(cancelled, closeMs, 'cancel').catch(() => undefined)
-    await this.#restoring?.catch(() => undefined)
+    const isOver = await endsWithin(cancelled, closeMs)
+    await endsWithin(this.#restoring, closeMs)
+    // What was asked outside of a turn ends too.
+    await endsWithin(this.answers.cancelAll('close'), closeMs)
     const instance = this.#instance
-    const alone = instance === undefined || instance.sessions.all.every((other) => other === this)
-    if (!alone && instance.alive && instance.can('close'))
-      await instance
-        .request('session/close', { sessionId: this.#agentSession }, { ms: closeMs })
-        .catch(() => undefined)
+    if (instance?.alive && instance.sessions.all.some((other) => other !== this))
+      await this.#leave(instance, isOver)
     await this.#home.closed(this)
     await this.#turns.over
     await this.terminals.close()
     await this.#losing
-    if (!this.#isRecordedClosed)
-      await this.journal.append([{ type: 'session.closed', data: { reason, endedBy: 'host' } }])
+    const orphaned = this.answers.orphaned()
+    const closed = this.#isRecordedClosed
+      ? []
+      : [{ type: 'session.closed', data: { reason, endedBy: 'host' } }]
+    if (orphaned.length + closed.length > 0) await this.journal.append([...orphaned, ...closed])
+  }
+
+  /** Goes from a process that other sessions have; one that neither heeds the cancel nor can close a session is ended. */
+  async #leave(instance: AgentInstance, isOver: boolean): Promise<void> {
+    if (instance.can('close')) {
+      const asked = instance.request('session/close', { sessionId: this.#agentSession }, { ms: closeMs })
+      await asked.catch(() => undefined)
+      this.#turns.abandon()
+    } else if (!isOver) {
+      const data = { limit: 'session.closeMs', max: closeMs, instance: instance.id }
+      await this.journal.append([{ type: 'limit.reached', data }])
+      await instance.end(0)
+    }
   }
 
   async fork({ id }: { readonly id?: string } = {}): Promise<AgentSession> {
@@ -307,7 +345,7 @@ export class AgentSession implements Session, TurnsHome {
     const chosen = this.#options.shown
     const restored = await this.#home.restore(this, this.#closed.signal)
     this.begin(restored)
-    await this.chooseAgain(chosen)
+    await this.chooseAgain(chosen, this.#closed.signal)
     return restored.instance
   }
 
@@ -327,10 +365,6 @@ export class AgentSession implements Session, TurnsHome {
     })
   }
 
-  #updated(data: NonNullable<EventInput['data']>): EventInput {
-    return { type: 'session.updated', session: this.id, derived: true, data }
-  }
-
   /** What a message of this session means beyond itself. */
   meaning(
     envelope: Exclude<Envelope, { kind: 'response' }>,
@@ -338,60 +372,15 @@ export class AgentSession implements Session, TurnsHome {
     params: unknown,
     replay: boolean,
   ): Meaning {
-    const { context } = this
-    if (replay) return { context, replay }
-    if (direction === 'in') return { context }
-    const turn = this.#turns.current
-    if (turn !== undefined) turn.lastHeard = performance.now()
-    if (envelope.kind === 'request') {
-      turn?.tool(objectIn(params, 'toolCall') ?? {})
-      const asked = this.answers.ask(envelope, context, params, this.#childSession(params))
-      return asked === undefined ? { context } : { context, events: [asked.requested()] }
-    }
-    if (envelope.method === foreignMethod) return foreign(context, params)
-    const update = envelope.method === 'session/update' ? objectIn(params, 'update') : undefined
-    if (update === undefined) return { context }
-    turn?.hear(update)
-    const changed = this.#changedBy(update)
-    return changed === undefined ? { context } : { context, events: [this.#updated(changed)] }
-  }
-
-  /** Of what is about the session and not about the conversation: what is new. */
-  #changedBy(update: JsonObject): NonNullable<EventInput['data']> | undefined {
-    if (this.#options.hear(update)) return { options: this.#options.shown }
-    if (update.sessionUpdate !== 'session_info_update' || !('title' in update)) return undefined
-    this.#title = textIn(update, 'title')
-    return { title: this.#title ?? null }
-  }
-
-  #childSession(params: unknown): JsonObject {
-    const agentSession = textIn(params, 'sessionId')
-    return agentSession === undefined || agentSession === this.#agentSession ? {} : { agentSession }
+    return this.#meanings.of(envelope, direction, params, replay)
   }
 
   /** What an answer means, in either direction. */
   answered(
-    request: OpenRequest<AgentSession>,
+    { method }: OpenRequest<AgentSession>,
     envelope: Envelope & { kind: 'response' },
     direction: Direction,
   ): Meaning {
-    const { context } = this
-    if (direction === 'out') {
-      if (request.method === 'session/prompt') this.#turns.current?.setAnswered()
-      return { context }
-    }
-    const waiting = this.answers.take(idKey(envelope.id))
-    if (waiting === undefined) return { context }
-    const result = 'result' in envelope.message ? envelope.message.result : undefined
-    return { context, events: [waiting.resolved(result)], committed: () => waiting.setRecorded() }
+    return this.#meanings.ofAnswer(method, envelope, direction)
   }
-}
-
-/** Never refused for its shape: what has not that of an event is the data of one. */
-function foreign(context: EventContext, params: unknown): Meaning {
-  const event = objectIn(params, 'event') ?? {}
-  const { type, id } = event
-  const isEvent = typeof type === 'string' && (id === undefined || typeof id === 'string')
-  const data = isEvent ? { data: null, ...event, type } : { type: 'unknown', data: event }
-  return { instead: [{ ...context, type: 'foreign.event', data }] }
 }

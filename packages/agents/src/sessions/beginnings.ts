@@ -1,16 +1,17 @@
 import { isVitrineError, type JsonObject, VitrineError } from '@vitrine/protocol'
 import { type Transcript, transcriptText } from '@vitrine/views'
+import { turnsKey } from '../bridge/function-transport.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession, Restored } from './agent-session.ts'
 import { textIn } from './fields.ts'
-import { defaultRestoreChars } from './limits.ts'
+import { cancelled, closeMs, defaultRestoreChars } from './limits.ts'
 import type { SessionRecord } from './session-records.ts'
 
 /** What every beginning of a conversation needs. */
 export interface Beginning {
   readonly session: AgentSession
   readonly instance: AgentInstance
-  readonly signal?: AbortSignal
+  readonly signal: AbortSignal
   /** The servers that the agent is told of; asked when its turn has come. */
   servers(): Promise<readonly JsonObject[]>
 }
@@ -21,8 +22,9 @@ export interface Begun {
 }
 
 /** A new conversation. */
-export function newConversation(beginning: Beginning): Promise<Begun> {
-  return begin(beginning, 'session/new', false, {})
+export function newConversation(beginning: Beginning, turns = 0): Promise<Begun> {
+  const more = turns === 0 ? {} : { _meta: { [turnsKey]: turns } }
+  return begin(beginning, 'session/new', false, more)
 }
 
 /** One that goes on from another, where the agent can. */
@@ -36,9 +38,11 @@ async function begin(
   replay: boolean,
   more: JsonObject,
 ): Promise<Begun> {
-  return instance.opening(session, replay, async () => {
+  return instance.opening(session, replay, signal, async () => {
     const asked = { ...more, cwd: session.cwd, mcpServers: await servers() }
-    const answer = await instance.request(method, asked, { ...(signal && { signal }) })
+    const late = (answer: JsonObject) => leave(instance, textIn(answer, 'sessionId'))
+    if (signal.aborted) throw cancelled(method)
+    const answer = await instance.request(method, asked, { signal, late })
     const agentSession = textIn(answer, 'sessionId')
     if (agentSession === undefined)
       throw new VitrineError(
@@ -50,11 +54,19 @@ async function begin(
   })
 }
 
+/** A session that nobody waited for: the agent need not keep it, and what it asks in it is nobody's. */
+function leave(instance: AgentInstance, sessionId: string | undefined): void {
+  if (sessionId === undefined || !instance.alive) return
+  instance.sessions.bury(sessionId)
+  if (instance.can('close'))
+    void instance.request('session/close', { sessionId }, { ms: closeMs }).catch(() => undefined)
+}
+
 type Back = Restored & { readonly way: 'load' | 'resume' | 'transcript' }
 
 /** An earlier conversation: by the agent's own memory where it has one, else by being told what was said. */
 export async function restoredConversation(
-  beginning: Beginning & { readonly signal: AbortSignal },
+  beginning: Beginning,
   record: SessionRecord,
   tell: { readonly transcript: () => Promise<Transcript>; readonly maxChars: number | undefined },
 ): Promise<Back> {
@@ -63,18 +75,18 @@ export async function restoredConversation(
 
 /** Without telling everything again where it can. */
 async function byMemory(
-  { session, instance, signal, servers }: Beginning & { readonly signal: AbortSignal },
-  { agentSession, createdAt }: SessionRecord,
+  { session, instance, signal, servers }: Beginning,
+  { agentSession, agentSince }: SessionRecord,
 ): Promise<Back | undefined> {
   if (agentSession === undefined) return undefined
-  const tooYoung = Date.now() - Date.parse(createdAt) < (instance.quirks.loadsAfterMs ?? 0)
+  const tooYoung = Date.now() - Date.parse(agentSince) < (instance.quirks.loadsAfterMs ?? 0)
   const ways = [
     ...(instance.can('resume') ? (['resume'] as const) : []),
     ...(instance.canLoad && !tooYoung ? (['load'] as const) : []),
   ]
   for (const way of ways) {
     try {
-      const answer = await instance.opening(session, true, async () => {
+      const answer = await instance.opening(session, true, signal, async () => {
         const asked = { sessionId: agentSession, cwd: session.cwd, mcpServers: await servers() }
         instance.sessions.set(agentSession, session)
         return instance.request(`session/${way}`, asked, { signal })
@@ -98,7 +110,8 @@ async function byTranscript(
   { transcript, maxChars = defaultRestoreChars }: Parameters<typeof restoredConversation>[2],
 ): Promise<Back> {
   const said = await transcript()
-  const begun = await newConversation(beginning)
+  // An agent that is a function counts its rounds on from there.
+  const begun = await newConversation(beginning, beginning.session.info.turns)
   const text = maxChars === 0 ? '' : transcriptText(said, { maxChars })
   const told = text === '' ? {} : { told: `${preface}\n\n${text}` }
   return { instance: beginning.instance, ...begun, way: 'transcript', ...told }

@@ -6,14 +6,27 @@ import { textIn } from './fields.ts'
 /** What can be chosen in a session, and what is. */
 export class ChosenOptions {
   #options: readonly KnownOption[] = []
+  #shown: readonly ConfigOption[] = []
 
+  /** As it is on record. */
   get shown(): ConfigOption[] {
+    return [...this.#shown]
+  }
+
+  /** As the agent has said, on record or not. */
+  get latest(): ConfigOption[] {
     return shownOptions(this.#options)
+  }
+
+  /** This is on record now. */
+  show(options: readonly ConfigOption[]): void {
+    this.#shown = options
   }
 
   /** From the answer that began the session. */
   read(answer: JsonObject): void {
     this.#options = readOptions(answer)
+    this.#shown = this.latest
   }
 
   /** Tells the agent; throws before that when it has no such choice. */
@@ -22,9 +35,11 @@ export class ChosenOptions {
     sessionId: string,
     wanted: { readonly category?: string; readonly id?: string },
     value: string | boolean,
+    signal: AbortSignal,
   ): Promise<void> {
     const { via, id } = chosen(instance.agent, this.#options, wanted, value)
-    const told = readOptions(await tell(instance, sessionId, via, id, value))
+    const [method, params] = telling(sessionId, via, id, value)
+    const told = readOptions(await instance.request(method, params, { signal }))
     this.#options = this.#with(told.length > 0 ? told : withCurrent(this.#options, id, value))
   }
 
@@ -33,12 +48,13 @@ export class ChosenOptions {
     instance: AgentInstance,
     sessionId: string,
     before: readonly Pick<ConfigOption, 'id' | 'current'>[],
+    signal: AbortSignal,
   ): Promise<void> {
     for (const { id, current } of before) {
       const now = this.#options.find((option) => option.id === id)
       if (now === undefined || now.current === current) continue
       if (typeof current !== 'string' && typeof current !== 'boolean') continue
-      await this.choose(instance, sessionId, { id }, current)
+      await this.choose(instance, sessionId, { id }, current, signal)
     }
   }
 
@@ -66,18 +82,14 @@ export class ChosenOptions {
   }
 }
 
-function tell(
-  instance: AgentInstance,
+function telling(
   sessionId: string,
   via: KnownOption['via'],
   configId: string,
   value: string | boolean,
-): Promise<JsonObject> {
-  if (via === 'mode') return instance.request('session/set_mode', { sessionId, modeId: String(value) })
-  if (via === 'model') return instance.request('session/set_model', { sessionId, modelId: String(value) })
-  return instance.request('session/set_config_option', {
-    sessionId,
-    configId,
-    ...(typeof value === 'boolean' ? { type: 'boolean', value } : { value }),
-  })
+): [method: string, params: JsonObject] {
+  if (via === 'mode') return ['session/set_mode', { sessionId, modeId: String(value) }]
+  if (via === 'model') return ['session/set_model', { sessionId, modelId: String(value) }]
+  const typed = typeof value === 'boolean' ? { type: 'boolean', value } : { value }
+  return ['session/set_config_option', { sessionId, configId, ...typed }]
 }

@@ -10,9 +10,10 @@ export async function readTextFile(
 ): Promise<{ content: string }> {
   return answering(async () => {
     const stream = await sandbox.files.read(path, { to: maxReadBytes + 1 })
-    const text = await new Response(stream).text()
-    if (text.length > maxReadBytes)
+    const bytes = await new Response(stream).arrayBuffer()
+    if (bytes.byteLength > maxReadBytes)
       throw new VitrineError('input_too_large', `${path} is larger than ${maxReadBytes} bytes.`)
+    const text = new TextDecoder().decode(bytes)
     return { content: linesOf(text, line ?? undefined, limit ?? undefined) }
   })
 }

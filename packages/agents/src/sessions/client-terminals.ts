@@ -2,10 +2,13 @@ import type { CreateTerminalRequest, TerminalOutputResponse } from '@agentclient
 import { type Process, type ProcessExit, type SandboxCore, VitrineError } from '@vitrine/protocol'
 
 const defaultKeptBytes = 1024 * 1024
+/** Whatever an agent asks for: what is kept is in our memory. */
+const maxKeptBytes = 4 * 1024 * 1024
 const maxTerminals = 64
 
 interface Terminal {
   readonly process: Process
+  readonly number: number
   readonly keptBytes: number
   chunks: Uint8Array[]
   bytes: number
@@ -18,11 +21,12 @@ interface Terminal {
 /** An agent's `terminal/*`: processes of the sandbox, on record as every other. */
 export class ClientTerminals {
   readonly #terminals = new Map<string, Terminal>()
-  /** How often all of them were closed. */
-  #closed = 0
+  /** Those that are being started, each with its number. */
+  readonly #starting = new Set<number>()
+  #made = 0
 
   async create(sandbox: SandboxCore, owner: string, asked: CreateTerminalRequest): Promise<string> {
-    if (this.#terminals.size >= maxTerminals)
+    if (this.#terminals.size + this.#starting.size >= maxTerminals)
       throw new VitrineError(
         'process_limit',
         `This session has ${maxTerminals} terminals already; release some.`,
@@ -30,20 +34,30 @@ export class ClientTerminals {
     const { command, args = [], env = [], cwd, outputByteLimit } = asked
     // Some agents put a whole line of shell where a program is due.
     const line = args.length === 0 && /\s/.test(command.trim()) ? command : [command, ...args]
-    const closed = this.#closed
-    const process = await sandbox.spawn(line, {
-      owner,
-      env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
-      ...(cwd && { cwd }),
-    })
-    if (closed !== this.#closed) {
+    this.#made += 1
+    const number = this.#made
+    this.#starting.add(number)
+    try {
+      const process = await sandbox.spawn(line, {
+        owner,
+        env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+        ...(cwd && { cwd }),
+      })
+      if (this.#starting.has(number))
+        return this.#follow(process, number, outputByteLimit ?? defaultKeptBytes)
       await process.kill()
-      throw new VitrineError('cancelled', 'Its session ended before the terminal began.')
+      throw new VitrineError('cancelled', 'What it was for ended before the terminal began.')
+    } finally {
+      this.#starting.delete(number)
     }
+  }
+
+  #follow(process: Process, number: number, keptBytes: number): string {
     const over = Promise.withResolvers<ProcessExit>()
     const terminal: Terminal = {
       process,
-      keptBytes: outputByteLimit ?? defaultKeptBytes,
+      number,
+      keptBytes: Math.min(keptBytes, maxKeptBytes),
       chunks: [],
       bytes: 0,
       truncated: false,
@@ -81,8 +95,20 @@ export class ClientTerminals {
     this.#terminals.delete(id)
   }
 
+  /** How many there have been: a moment for `killSince`. */
+  get made(): number {
+    return this.#made
+  }
+
+  /** Ends those that began since then and still run; their output stays. */
+  async killSince(made: number): Promise<void> {
+    for (const number of this.#starting) if (number > made) this.#starting.delete(number)
+    const since = [...this.#terminals.entries()].filter(([, { number }]) => number > made)
+    await Promise.allSettled(since.map(([id]) => this.kill(id)))
+  }
+
   async close(): Promise<void> {
-    this.#closed += 1
+    this.#starting.clear()
     await Promise.allSettled([...this.#terminals.keys()].map((id) => this.release(id)))
   }
 

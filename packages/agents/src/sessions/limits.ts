@@ -40,6 +40,15 @@ export async function withinTime<T>(
   }
 }
 
+/** Whether it has ended by then, well or not; it is not waited for any longer. */
+export async function endsWithin(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
+  const ended = Promise.resolve(work).then(
+    () => true,
+    () => true,
+  )
+  return withinTime(ended, ms, 'It').catch(() => false)
+}
+
 export function cancelled(what: string): VitrineError {
   return new VitrineError('cancelled', `${what} was cancelled.`)
 }

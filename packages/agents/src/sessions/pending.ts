@@ -28,6 +28,8 @@ interface Waiting {
   requested(): EventInput
   resolved(response: unknown): EventInput
   setRecorded(): void
+  /** It could not be put on record. */
+  setLost(error: unknown): void
   /** Called off: the turn or the agent is over. */
   cancel(by: string, outcome?: Outcome): void
 }
@@ -47,6 +49,7 @@ abstract class PendingAnswer {
   constructor(request: JsonRpcId, context: EventContext) {
     this.request = request
     this.context = context
+    this.#recorded.promise.catch(() => undefined)
   }
 
   get answer(): Promise<JsonObject> {
@@ -63,6 +66,10 @@ abstract class PendingAnswer {
 
   setRecorded(): void {
     this.#recorded.resolve()
+  }
+
+  setLost(error: unknown): void {
+    this.#recorded.reject(error)
   }
 
   protected decide(decision: Decision, answer: JsonObject): void {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type JsonObject,
@@ -16,7 +15,7 @@ import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type Restored, type SessionHome } from './agent-session.ts'
 import { type Begun, forkedConversation, newConversation, restoredConversation } from './beginnings.ts'
 import { mustHave, readOptions, shownOptions } from './config-options.ts'
-import { cancelled, endMs } from './limits.ts'
+import { cancelled, endMs, endsWithin, withinTime } from './limits.ts'
 import { RunningAgents } from './running-agents.ts'
 import { checkLimits } from './session-limits.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
@@ -47,6 +46,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   readonly #transcripts = new Map<string, SessionTranscript>()
   /** Aborted when everything is ended; then there is another. */
   #ending = new AbortController()
+  #settled: Promise<void> | undefined
 
   constructor({ sandbox, journal, store, agents }: SandboxSessionsOptions) {
     this.sandbox = sandbox
@@ -68,6 +68,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
+    await this.settle()
     const records = await readRecords(this.journal)
     return records.map((record) => this.#open.get(record.id)?.info ?? closedInfo(record))
   }
@@ -101,21 +102,47 @@ export class SandboxSessions implements Sessions, SessionHome {
 
   async resumeOrCreate(options: OpenOptions & { readonly id: string }): Promise<AgentSession> {
     const { id, agent: _agent, ...rest } = options
-    const isKnown = this.#open.has(id) || (await this.#record(id)) !== undefined
-    if (isKnown || this.#opening.has(id)) return this.resume(id, rest)
-    return this.openSession(options)
+    for (;;) {
+      const open = await this.#openNow(id)
+      if (open !== undefined) return open
+      const isKnown = (await this.#record(id)) !== undefined
+      if (isKnown) return this.resume(id, rest)
+      // Somebody may have begun to open it meanwhile.
+      if (!this.#opening.has(id) && !this.#open.has(id)) return this.openSession(options)
+    }
+  }
+
+  /** What an earlier host left open in the record is closed there, once, before anything else happens here. */
+  settle(): Promise<void> {
+    this.#settled ??= this.#settle().catch((error: unknown) => {
+      this.#settled = undefined
+      throw error
+    })
+    return this.#settled
+  }
+
+  async #settle(): Promise<void> {
+    const records = await readRecords(this.journal)
+    const left = records.filter(({ id, state }) => state === 'open' && !this.#open.has(id))
+    if (left.length === 0) return
+    const data = { reason: 'interrupted', endedBy: 'host' }
+    await this.journal.append(left.map(({ id }) => ({ type: 'session.closed', session: id, data })))
   }
 
   /** Ends every session and every agent, within a bounded time. */
   async endAll(reason: string): Promise<void> {
     this.#ending.abort()
     this.#ending = new AbortController()
-    await Promise.allSettled(this.#opening.values())
-    const closing = Promise.allSettled([...this.#open.values()].map((session) => session.close(reason)))
+    const opening = Promise.allSettled(this.#opening.values())
+    const closeOpen = () =>
+      Promise.allSettled([...this.#open.values()].map((session) => session.close(reason)))
+    const closing = closeOpen()
     // An agent that does not heed its cancel is not waited for here.
-    await Promise.race([closing, sleep(endMs, undefined, { ref: false })])
+    await endsWithin(Promise.all([opening, closing]), endMs)
     await this.#running.endAll()
     await closing
+    await endsWithin(opening, endMs)
+    await closeOpen()
     await this.#tools.closeAll()
   }
 
@@ -132,7 +159,11 @@ export class SandboxSessions implements Sessions, SessionHome {
 
   /** One that is open, or will be in a moment. */
   async #openNow(id: string): Promise<AgentSession | undefined> {
-    return this.#open.get(id) ?? (await this.#opening.get(id)?.catch(() => undefined))
+    const open = this.#open.get(id)
+    if (open === undefined) return this.#opening.get(id)?.catch(() => undefined)
+    if (!open.closing) return open
+    await open.close().catch(() => undefined)
+    return this.#openNow(id)
   }
 
   /** Nobody else opens it meanwhile: who comes second waits for the first. */
@@ -155,7 +186,8 @@ export class SandboxSessions implements Sessions, SessionHome {
     create: (session: AgentSession, found: FoundAgent, signal: AbortSignal) => Promise<Restored>,
     record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> & { readonly createdAt?: string },
   ): Promise<AgentSession> {
-    if (options.signal?.aborted) throw cancelled(`Opening a session with ${options.agent}`)
+    const what = `Opening a session with ${options.agent}`
+    if (options.signal?.aborted) throw cancelled(what)
     checkLimits(options)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const wanted = { ...options, id, cwd }
@@ -165,13 +197,16 @@ export class SandboxSessions implements Sessions, SessionHome {
       turns: record?.turns ?? 0,
       ...(record?.title !== undefined && { title: record.title }),
     })
+    await this.settle()
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])])
     try {
-      const found = await findAgentFor(this.#where, wanted)
+      const finding = findAgentFor(this.#where, wanted)
+      const found = await withinTime(finding, Number.POSITIVE_INFINITY, what, signal)
       session.begin(await create(session, found, signal))
       // One that comes back has what was chosen last; a new one begins with what its agent should have here.
-      if (record !== undefined) await session.chooseAgain(record.chosen)
-      await session.chooseFirst(record === undefined ? found.mode : undefined)
+      if (record !== undefined) await session.chooseAgain(record.chosen, signal)
+      await session.chooseFirst(record === undefined ? found.mode : undefined, signal)
+      if (signal.aborted) throw cancelled(what)
       this.#open.set(id, session)
       return session
     } catch (error) {
@@ -293,25 +328,27 @@ export class SandboxSessions implements Sessions, SessionHome {
     // It goes on with what is chosen now, not with what the first was opened with.
     const { signal: _signal, mode: _mode, model: _model, thoughtLevel: _level, ...options } = session.options
     const known = { cwd: session.cwd, turns: 0, title: session.info.title, chosen: session.info.options }
-    const forking = async (forked: AgentSession, found: FoundAgent) => {
-      const servers = () => this.#tools.serversFor(forked, instance, options)
-      const begun = await forkedConversation({ session: forked, instance, servers }, session)
+    const forking = async (forked: AgentSession, found: FoundAgent, signal: AbortSignal) => {
+      const begun = await forkedConversation(this.#beginning(forked, instance, options, signal), session)
       await this.#recordCreated(forked, instance, begun, found, { forkedFrom: session.id })
       return { instance, ...begun }
     }
     const release = instance.claim()
     return this.#openOnce(id, async () => {
       if (given !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
-      const fork = (forked: AgentSession, found: FoundAgent) =>
-        this.#running.working(forked, instance, release, () => forking(forked, found))
+      const fork = (forked: AgentSession, found: FoundAgent, signal: AbortSignal) =>
+        this.#running.working(forked, instance, release, () => forking(forked, found, signal))
       return this.#begin(id, { ...options, id }, fork, known)
     }).finally(release)
   }
 
-  /** It is over: its agent goes with the last of its sessions. */
-  async closed(session: AgentSession): Promise<void> {
+  ended(session: AgentSession): void {
     if (this.#open.get(session.id) === session) this.#open.delete(session.id)
     this.#transcripts.delete(session.id)
+  }
+
+  /** It is over: its agent goes with the last of its sessions. */
+  async closed(session: AgentSession): Promise<void> {
     const tools = await this.#tools.close(session.id)
     const { instance } = session
     instance?.forget(session)
@@ -325,7 +362,8 @@ export class SandboxSessions implements Sessions, SessionHome {
 
   #transcriptOf({ id }: AgentSession): SessionTranscript {
     const known = this.#transcripts.get(id) ?? new SessionTranscript(this.journal, id)
-    this.#transcripts.set(id, known)
+    // Of one that is closed nothing is kept.
+    if (this.#open.has(id)) this.#transcripts.set(id, known)
     return known
   }
 }

@@ -17,6 +17,8 @@ export interface SessionRecord {
   readonly state: 'open' | 'closed'
   readonly turns: number
   readonly agentSession: string | undefined
+  /** Since when the agent has had it under that id. */
+  readonly agentSince: string
   readonly title: string | undefined
   /** What was chosen last. */
   readonly chosen: readonly Pick<ConfigOption, 'id' | 'current'>[]
@@ -36,7 +38,7 @@ export async function readRecords(journal: JournalReader, session?: string): Pro
       ...(session !== undefined && { session }),
     })
     for (const item of page.events) if ('seq' in item) add(records, item)
-    if (page.end || page.events.length === 0) return [...records.values()]
+    if (page.end) return [...records.values()]
     after = page.cursor
   }
 }
@@ -55,6 +57,7 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
       state: 'open',
       turns: 0,
       agentSession: typeof agentSession === 'string' ? agentSession : undefined,
+      agentSince: event.time,
       title: undefined,
       chosen: chosenIn(data) ?? [],
       options,
@@ -64,10 +67,11 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
   else if (type === 'session.closed') records.set(session, { ...known, state: 'closed' })
   else {
     const agentSession = textIn(data, 'agentSession') ?? known.agentSession
+    const agentSince = agentSession === known.agentSession ? known.agentSince : event.time
     const title = 'title' in data ? textIn(data, 'title') : known.title
     const state = 'restored' in data ? 'open' : known.state
     const chosen = chosenIn(data) ?? known.chosen
-    records.set(session, { ...known, agentSession, title, state, chosen })
+    records.set(session, { ...known, agentSession, agentSince, title, state, chosen })
   }
 }
 

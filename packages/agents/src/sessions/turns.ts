@@ -13,8 +13,9 @@ import {
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
+import type { ClientTerminals } from './client-terminals.ts'
 import { objectIn, textIn } from './fields.ts'
-import { closeMs, defaultCancelMs, withinTime } from './limits.ts'
+import { cancelled, closeMs, defaultCancelMs, endsWithin, withinTime } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
 import { PromptQueue } from './prompt-queue.ts'
@@ -28,6 +29,7 @@ export interface TurnsHome {
   readonly journal: Journal
   readonly sandbox: LocalSandbox
   readonly answers: WaitingAnswers
+  readonly terminals: Pick<ClientTerminals, 'made' | 'killSince'>
   readonly limits: TurnLimits
   /** The agent's own id for the session. */
   readonly agentSession: string
@@ -53,6 +55,8 @@ export class Turns {
   #giveUp: (() => void) | undefined
   #instance: AgentInstance | undefined
   #stopped: 'cancelled' | 'timeout' | undefined
+  /** Called once the answer of the agent is not waited for any more. */
+  #abandon: ((why: VitrineError) => void) | undefined
   #cancelling: Promise<void> | undefined
   #over: Promise<unknown> = Promise.resolve()
   #finished: Promise<unknown> = Promise.resolve()
@@ -114,6 +118,11 @@ export class Turns {
     await this.#over
   }
 
+  /** Its agent goes on without it: the turn that runs ends as it was stopped, whatever the agent still says. */
+  abandon(): void {
+    this.#abandon?.(cancelled('The turn'))
+  }
+
   async #run(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
     this.#running = id
     this.#stopped = undefined
@@ -164,16 +173,21 @@ export class Turns {
     this.#count += 1
     this.#current = turn
     this.#instance = instance
+    const { made } = this.#home.terminals
     const leave = sandbox.beginTurn({ session: this.#home.id, turn: id })
     const unwatch = watchLimits(turn, this.#home, journal, () => void this.#stop('timeout'))
     try {
-      const asked = this.#ask(instance, turn, prompt).catch((error: unknown) => this.#failed(error))
+      const abandoned = new Promise<never>((_resolve, reject) => {
+        this.#abandon = reject
+      })
+      const answer = Promise.race([this.#ask(instance, turn, prompt), abandoned])
+      const asked = answer.catch((error: unknown) => this.#failed(error))
       // Called off while it began; the agent hears of the prompt first, and then of its end.
       if (this.#stopped !== undefined) void this.#stop(this.#stopped)
       const ending = await asked
       turn.setAnswered()
       await this.#cancelling
-      this.#endTools(turn, instance)
+      await this.#endTools(turn, instance, made)
       await sandbox.settleFiles().catch(() => undefined)
       return await this.#finish(turn, journal, instance, ending)
     } finally {
@@ -181,12 +195,14 @@ export class Turns {
       leave()
       this.#current = undefined
       this.#cancelling = undefined
+      this.#abandon = undefined
     }
   }
 
   /** What runs in tool calls that were left open; whose it is cannot be told while another session has a turn too. */
-  #endTools({ openSince }: ActiveTurn, instance: AgentInstance): void {
+  async #endTools({ openSince }: ActiveTurn, instance: AgentInstance, made: number): Promise<void> {
     if (openSince === undefined || !instance.alive) return
+    await endsWithin(this.#home.terminals.killSince(made), closeMs)
     const others = instance.sessions.all.filter(({ id }) => id !== this.#home.id)
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.endChildrenSince(openSince)
   }
@@ -232,8 +248,9 @@ export class Turns {
     const { answers } = this.#home
     const failed = result.outcome === 'failed' && error !== undefined
     // What was asked and not answered in this turn is not asked any more.
-    if (instance.bridge.exit === undefined)
-      await withinTime(answers.cancelAll('the end of the turn'), closeMs, 'cancel').catch(() => undefined)
+    // An agent may end its turn on the cancel before it hears the answers; they are called off by the cancel all the same.
+    const by = this.#stopped === undefined ? 'the end of the turn' : 'cancel'
+    if (instance.bridge.exit === undefined) await endsWithin(answers.cancelAll(by), closeMs)
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
     const { openTools, began } = turn
     const data = {

@@ -126,7 +126,7 @@ export class WaitingAnswers {
   async cancelAll(by: string): Promise<void> {
     const waiting = [...this.#permissions.values(), ...this.#questions.values()]
     for (const one of waiting) one.cancel(by)
-    await Promise.all(waiting.map(({ recorded }) => recorded))
+    await Promise.allSettled(waiting.map(({ recorded }) => recorded))
   }
 
   /** An agent that is gone gets no answer: what it asked for ends with it. */

@@ -84,6 +84,22 @@ describe('the record', () => {
       { type: 'foreign.event' },
     ])
   })
+
+  it('says of what is meant for the agent when it could not be written', async () => {
+    const lost: unknown[] = []
+    const gated = gatedStore()
+    const { bridge } = await meet(
+      { meaning: () => ({ lost: (error) => void lost.push(error) }) },
+      gated.driver,
+    )
+    const { send } = attend(bridge, 'one')
+    gated.gate = async () => {
+      throw new VitrineError('internal', 'The disk is gone.')
+    }
+    await expect(send({ method: 'hello' })).rejects.toBeDefined()
+    expect(lost).toHaveLength(1)
+    gated.gate = undefined
+  })
 })
 
 describe('parties', () => {
@@ -153,6 +169,47 @@ describe('parties', () => {
     await one.send({ id: 1, result: 'yes' })
     expect(await one.next()).toMatchObject({ method: 'last' })
     await expect(idle.next()).rejects.toMatchObject({ code: 'view_fell_behind' })
+  })
+
+  it('that must answer are never let go: the agent is held instead, and read again once it is answered', async () => {
+    const { agent, bridge, events } = await meet()
+    const one = attend(bridge, 'one', { answers: () => true, stays: true })
+    const ids = Array.from({ length: 12_000 }, (_, id) => id)
+    agent.say(...ids.map((id) => ({ id, method: 'may-i' })))
+    expect(agent.calls).toEqual(['hold'])
+    for (const id of ids) expect(await one.next()).toMatchObject({ id })
+    for (const id of ids.slice(0, 11_500)) await one.send({ id, result: {} })
+    expect(agent.calls).toEqual(['hold'])
+    await one.send({ id: 11_500, result: {} })
+    expect(agent.calls).toEqual(['hold', 'release'])
+    expect(await events('limit.reached')).toMatchObject([
+      { data: { limit: 'agent.openRequests', max: 1_000 } },
+    ])
+  })
+
+  it('that are asked what nobody answers do not grow: an agent that does not read the refusals is held', async () => {
+    const { agent } = await meet()
+    const taken = Promise.withResolvers<void>()
+    agent.onWrite = () => taken.promise
+    for (let batch = 0; batch < 10; batch += 1) {
+      const ids = Array.from({ length: 1_000 }, (_, n) => batch * 1_000 + n)
+      agent.say(...ids.map((id) => ({ id, method: 'odd' })))
+      await new Promise((resolve) => setImmediate(resolve))
+      if (agent.calls.at(-1) === 'hold') break
+    }
+    await expect.poll(() => agent.calls.at(-1)).toBe('hold')
+    taken.resolve()
+    await expect.poll(() => agent.calls.at(-1)).toBe('release')
+  })
+
+  it('do not keep an agent held that has ended', async () => {
+    const { agent, bridge } = await meet()
+    attend(bridge, 'one', { answers: () => true, stays: true })
+    agent.say(...Array.from({ length: 1_001 }, (_, id) => ({ id, method: 'may-i' })))
+    expect(agent.calls).toEqual(['hold'])
+    agent.exit()
+    await bridge.closed
+    expect(agent.calls).toEqual(['hold', 'release'])
   })
 
   it('are told why when the agent is gone, now and later', async () => {

@@ -117,6 +117,15 @@ it('reads lines of a file as they are asked for', async () => {
   expect(answers[3]?.error).toMatchObject({ code: -32_602 })
 })
 
+it('refuses a file that is too large, also one of few characters that are long', async () => {
+  const sandbox = await scene({ agents: [asking] })
+  await sandbox.files.write('long.txt', 'é'.repeat(10 * 1024 * 1024))
+  const session = await sandbox.openSession({ agent: 'asking' })
+  const prompt = JSON.stringify([['fs/read_text_file', { path: `${sandbox.root}/long.txt` }]])
+  const answers: Answer[] = JSON.parse(await talk(sandbox, session, prompt))
+  expect(answers[0]?.error?.message).toContain('larger than')
+})
+
 it('keeps the end of what a terminal says, and lets it be killed and released', async () => {
   const sandbox = await scene({ agents: [asking] })
   const session = await sandbox.openSession({ agent: 'asking' })

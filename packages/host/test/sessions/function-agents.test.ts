@@ -86,3 +86,13 @@ it('is cancelled, whether it heeds its signal or not', async () => {
   expect(await last).toMatchObject({ outcome: 'cancelled' })
   expect(await saidIn(sandbox, { session: session.id })).toBe('')
 })
+
+it('counts its rounds on when its session comes back', async () => {
+  const sandbox = await scene({ agents: [agentOf((_prompt, { round }) => `round ${round}`)] })
+  const session = await sandbox.openSession({ agent: 'function', id: 'rounds' })
+  expect(await talk(sandbox, session, 'one')).toBe('round 0')
+  expect(await talk(sandbox, session, 'two')).toBe('round 1')
+  await session.close()
+  const again = await sandbox.sessions.resume('rounds')
+  expect(await talk(sandbox, again, 'three')).toBe('round 2')
+})

@@ -1,0 +1,58 @@
+import type { Process, ProcessExit, SandboxCore } from '@vitrine/protocol'
+import { expect, it } from 'vitest'
+import { ClientTerminals } from '../../src/sessions/client-terminals.ts'
+
+const exit: ProcessExit = { outcome: 'ok', exitCode: 0, signal: null }
+const asked = { sessionId: 's', command: 'talk', args: ['much'] }
+
+/** A sandbox whose processes say so many MiB. */
+function talking(mebibytes: number, started: Promise<void> = Promise.resolve()) {
+  let count = 0
+  const sandbox = {
+    async spawn(): Promise<Process> {
+      await started
+      count += 1
+      const process = {
+        id: `proc_${count}`,
+        exit: Promise.resolve(exit),
+        async *view() {
+          for (let n = 0; n < mebibytes; n += 1) yield { data: Buffer.alloc(1024 * 1024, 'x') }
+        },
+        kill: async () => exit,
+      }
+      // Only what terminals use of it.
+      return process as unknown as Process
+    },
+  }
+  return sandbox as unknown as SandboxCore
+}
+
+it('keeps no more of the output than there is room for, whatever is asked for', async () => {
+  const terminals = new ClientTerminals()
+  const id = await terminals.create(talking(10), 'agent', { ...asked, outputByteLimit: 1e12 })
+  await terminals.waitForExit(id)
+  const { output, truncated } = terminals.output(id)
+  expect([output.length, truncated]).toEqual([4 * 1024 * 1024, true])
+})
+
+it('counts those that are being started', async () => {
+  const terminals = new ClientTerminals()
+  const started = Promise.withResolvers<void>()
+  const sandbox = talking(0, started.promise)
+  const all = Array.from({ length: 64 }, () => terminals.create(sandbox, 'agent', asked))
+  await expect(terminals.create(sandbox, 'agent', asked)).rejects.toMatchObject({ code: 'process_limit' })
+  started.resolve()
+  expect(await Promise.all(all)).toHaveLength(64)
+})
+
+it('ends those that began since a moment, also those that have not begun yet', async () => {
+  const terminals = new ClientTerminals()
+  const before = await terminals.create(talking(0), 'agent', asked)
+  const { made } = terminals
+  const started = Promise.withResolvers<void>()
+  const late = terminals.create(talking(0, started.promise), 'agent', asked)
+  await terminals.killSince(made)
+  started.resolve()
+  await expect(late).rejects.toMatchObject({ code: 'cancelled' })
+  expect(terminals.output(before)).toMatchObject({ truncated: false })
+})

@@ -1,0 +1,23 @@
+import { type AgentsOf, listAgents as listKnown } from '@vitrine/agents'
+import type { AgentInfo } from '@vitrine/protocol'
+import { customInfo } from './custom-info.ts'
+import { type AgentSettings, agentsOf, placesOf } from './settings.ts'
+
+export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
+  /** The data directory, as for `openHost`. */
+  readonly data?: string
+}
+
+/**
+ * The agents that a host on a data directory has, also while another host owns it: nothing is opened or written.
+ *
+ * @example
+ * for (const { name, installed } of await listAgents()) console.log(name, installed)
+ */
+export async function listAgents(options: ListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
+  return listOf(agentsOf(options, placesOf(options.data)))
+}
+
+export function listOf({ cache, custom, env, home }: AgentsOf): Promise<readonly AgentInfo[]> {
+  return listKnown({ cache, env, home, custom: custom.map(customInfo) })
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { endSurvivors } from '@vitrine/sandbox'
+import type { HostSandbox } from './host-sandbox.ts'
+
+/** What has not ended by then is ended without a word. */
+const endMs = 2_500
+/** How long is waited then for what is left to notice. */
+const noticeMs = 400
+
+interface Live {
+  readonly raising: Promise<HostSandbox>
+  sandbox?: HostSandbox
+}
+
+/** The sandboxes of a host that are here, or are about to be. */
+export class LiveSandboxes {
+  readonly #live = new Map<string, Live>()
+
+  has(id: string): boolean {
+    return this.#live.has(id)
+  }
+
+  /** Whether it runs at this moment. */
+  isUp(id: string): boolean {
+    return this.#live.get(id)?.sandbox?.isUp === true
+  }
+
+  /** One that is here, or will be in a moment; not one that is being closed, whose end is waited for. */
+  async open(id: string): Promise<HostSandbox | undefined> {
+    for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
+      const sandbox = await live.raising
+      if (sandbox.closing === undefined) return sandbox
+      await sandbox.closing
+    }
+    return undefined
+  }
+
+  /** Nobody raises it twice: who comes second gets the first. */
+  raise(id: string, begin: (onLeft: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
+    const there = this.#live.get(id)
+    if (there !== undefined) return there.raising
+    const leave = () => {
+      if (this.#live.get(id) === live) this.#live.delete(id)
+    }
+    const live: Live = { raising: begin(leave) }
+    this.#live.set(id, live)
+    live.raising.then((sandbox) => {
+      live.sandbox = sandbox
+    }, leave)
+    return live.raising
+  }
+
+  /** Ends them all and waits for more that ends with them, but not for ever: no process of theirs is left. */
+  async endAll(more: readonly Promise<unknown>[]): Promise<void> {
+    const left = new Set(this.#live.keys())
+    const closing = [...this.#live].map(async ([id, { raising }]) => {
+      // One that could not begin has ended what it had started.
+      const sandbox = await raising.catch(() => undefined)
+      await sandbox?.close()
+      left.delete(id)
+    })
+    const ending = Promise.allSettled([...closing, ...more])
+    await Promise.race([ending, sleep(endMs, undefined, { ref: false })])
+    if (left.size === 0) return
+    await endSurvivors([...left].map(workOf)).catch(() => undefined)
+    await Promise.race([ending, sleep(noticeMs, undefined, { ref: false })])
+  }
+}
+
+/** Whatever carries the mark of a sandbox. */
+function workOf(sandbox: string): Parameters<typeof endSurvivors>[0][number] {
+  return { journal: sandbox, kind: 'process', id: sandbox, startedAt: 0, context: { sandbox }, data: {} }
+}
