@@ -52,7 +52,9 @@ export function keepGranted(
   wanted: OpenSessionOptions,
 ): void {
   const { name } = entry
-  for (const secret of granted.secrets) keepSecret(store, `${name} credential`, secret)
+  const variables = new Map(Object.entries(granted.env).map(([variable, value]) => [value, variable]))
+  for (const secret of granted.secrets)
+    keepSecret(store, `${name} ${variables.get(secret) ?? 'credential'}`, secret)
   keepSecret(store, `${name} model endpoint`, wanted.modelEndpoint?.key ?? '')
   // What is a credential by name is one however it is passed.
   for (const variable of entry.credentials.variables)
