@@ -134,8 +134,7 @@ async function knownAgent(where: Place, wanted: Wanted): Promise<FoundAgent> {
       const all = { ...launch.env, ...inner?.env, ...pointed.env, ...granted.env, ...env }
       try {
         const transport = await startProgram(sandbox, entry.name, { argv: launch.argv, env: all }, wanted.cwd)
-        void transport.ended.then(takeAway).catch(() => undefined)
-        return transport
+        return { ...transport, ended: transport.ended.finally(() => takeAway().catch(() => undefined)) }
       } catch (error) {
         await takeAway().catch(() => undefined)
         throw error
