@@ -9,9 +9,14 @@ export async function roundTrip(): Promise<Row[]> {
     return bare(
       () => undefined,
       async (promptBare) => {
-        const took = await alternate(
-          { bare: () => promptBare('1'), ours: () => session.prompt('1') },
-          { rounds: 300, warmUp: 30 },
+        const took = { bare: [] as number[], ours: [] as number[] }
+        // In blocks: whoever comes after the other finds its agent asleep.
+        await alternate(
+          {
+            bare: () => block(took.bare, () => promptBare('1')),
+            ours: () => block(took.ours, () => session.prompt('1')),
+          },
+          { rounds: 10, warmUp: 0 },
         )
         return [
           {
@@ -25,4 +30,12 @@ export async function roundTrip(): Promise<Row[]> {
       },
     )
   })
+}
+
+async function block(took: number[], prompt: () => Promise<unknown>): Promise<void> {
+  for (let count = -5; count < 50; count += 1) {
+    const began = performance.now()
+    await prompt()
+    if (count >= 0) took.push(performance.now() - began)
+  }
 }
