@@ -132,7 +132,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     return listOf(this.#parts.agents)
   }
 
-  /** Installs an agent ahead of time; what it takes is in the host's journal. */
+  /** Installs an agent ahead of time; that it was installed is in the host's journal. */
   async installAgent(
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},

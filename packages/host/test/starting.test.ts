@@ -35,7 +35,10 @@ describe('what an agent is given', () => {
           type: 'http',
           name: 'one',
           url: 'http://127.0.0.1:1/mcp?key=query-abc-123',
-          headers: [{ name: 'Authorization', value: 'Bearer header-abc-123' }],
+          headers: [
+            { name: 'Authorization', value: 'Bearer header-abc-123' },
+            { name: 'Accept', value: 'application/json' },
+          ],
         },
         {
           name: 'two',
@@ -48,7 +51,10 @@ describe('what an agent is given', () => {
     await session.prompt(
       '/env-value DEMO_API_KEY\n/say header-abc-123 query-abc-123 argument-abc-123 joined-abc-123',
     )
-    expect(await everything(sandbox)).not.toContain('abc-123')
+    const text = await everything(sandbox)
+    expect(text).not.toContain('abc-123')
+    // What is no secret stays readable.
+    expect(text).toContain('application/json')
   })
 
   it('is by name for an agent of one’s own: what it reads is not known', async () => {

@@ -433,6 +433,6 @@ export class Bridge {
 
   /** What cannot be put on record must not go on. */
   #lost(): void {
-    if (this.#exit === undefined) void this.#transport.end(0).catch(() => undefined)
+    if (this.#exit === undefined) void this.end(0).catch(() => undefined)
   }
 }

@@ -42,6 +42,7 @@ export function functionTransport(
     .onNotification(methods.agent.session.cancel, ({ params }) => turns.get(params.sessionId)?.abort())
     .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
       const { sessionId } = params
+      // The SDK has checked that these are blocks; ours are the same as plain JSON.
       const content = params.prompt as unknown as readonly ContentBlock[]
       const round = rounds.get(sessionId) ?? 0
       rounds.set(sessionId, round + 1)

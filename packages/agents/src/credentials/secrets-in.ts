@@ -21,7 +21,7 @@ export function tellsOfSecret(name: string): boolean {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/)
   return words.some(
     (word) =>
-      /^(keys?|access|refresh|pass|passphrase|credentials?|bearer|jwt)$/i.test(word) ||
+      /^(keys?|access|refresh|pass|passphrase|credentials?|bearer|jwt|authorization|cookie)$/i.test(word) ||
       /(token|secret|password|apikey)s?$/i.test(word),
   )
 }

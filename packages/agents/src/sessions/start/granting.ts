@@ -1,6 +1,7 @@
 import type { Store } from '@vitrine/journal'
 import { type JsonObject, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
 import { type Granted, type GrantPlaces, grantCredentials } from '../../credentials/grant.ts'
+import { tellsOfSecret } from '../../credentials/secrets-in.ts'
 import type { AgentEntry } from '../../registry/entry.ts'
 import { listIn, textIn } from '../fields.ts'
 import { keepSecret } from '../secrets.ts'
@@ -61,19 +62,23 @@ export function keepGranted(
     keepSecret(store, variable, wanted.env?.[variable] ?? '')
 }
 
-/** Servers are called with headers and started with variables: what is in them is nobody else's business. */
+/**
+ * Servers are called with headers and started with variables. What is named like a secret, or looks like one, is
+ * masked; the rest are ordinary words, which a journal without them could not be read.
+ */
 export function keepSecretsOfServers(store: Store, servers: readonly JsonObject[]): void {
   for (const server of servers) {
-    for (const pair of [...listIn(server, 'headers'), ...listIn(server, 'env')]) {
-      const name = `mcp ${textIn(pair, 'name') ?? ''}`
-      const value = textIn(pair, 'value') ?? ''
-      keepSecret(store, name, value)
-      // The token of `Bearer <token>` may be met alone.
-      keepSecret(store, name, /^\w+ +(\S+)$/.exec(value)?.[1] ?? '')
-    }
-    for (const [name, value] of queryOf(textIn(server, 'url'))) keepSecret(store, `mcp ${name}`, value)
-    for (const [name, value] of secretArguments(listIn(server, 'args')))
+    const pairs = [...listIn(server, 'headers'), ...listIn(server, 'env')].map((pair): [string, string] => [
+      textIn(pair, 'name') ?? '',
+      textIn(pair, 'value') ?? '',
+    ])
+    const given = [...pairs, ...queryOf(textIn(server, 'url')), ...flagsOf(listIn(server, 'args'))]
+    for (const [name, value] of given) {
+      if (!tellsOfSecret(name) && !looksRandom(value)) continue
       keepSecret(store, `mcp ${name}`, value)
+      // The token of `Bearer <token>` may be met alone.
+      keepSecret(store, `mcp ${name}`, /^\w+ +(\S+)$/.exec(value)?.[1] ?? '')
+    }
   }
 }
 
@@ -81,12 +86,15 @@ function queryOf(url: string | undefined): [string, string][] {
   return url !== undefined && URL.canParse(url) ? [...new URL(url).searchParams] : []
 }
 
-const secretFlag = /^--?[\w-]*(?:token|key|secret|password)[\w-]*$/i
-
-function secretArguments(args: readonly unknown[]): [string, string][] {
+/** `--name value` and `--name=value`. */
+function flagsOf(args: readonly unknown[]): [string, string][] {
   return args.flatMap((arg, index): [string, string][] => {
     const [flag = '', ...rest] = String(arg).split('=')
-    if (!secretFlag.test(flag)) return []
+    if (!flag.startsWith('-')) return []
     return [[flag, rest.length > 0 ? rest.join('=') : String(args[index + 1] ?? '')]]
   })
+}
+
+function looksRandom(value: string): boolean {
+  return /^[\w.+=~-]{20,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value)
 }
