@@ -1,4 +1,4 @@
-import type { CustomAgent } from '@vitrine/agents'
+import { type CustomAgent, can } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
 
 /** An agent of one's own as lists show it; what it can do is known when it runs. */
@@ -10,17 +10,7 @@ export function customInfo(agent: CustomAgent): AgentInfo {
     from: 'onPrompt' in agent ? 'function' : 'command',
     credentials: { present: [], wanted: [] },
     capabilities: {
-      permissions: true,
-      images: true,
-      load: false,
-      resume: false,
-      fork: false,
-      list: false,
-      close: false,
-      modes: false,
-      models: false,
-      thoughtLevels: false,
-      mcp: true,
+      ...can('permissions', 'images', 'mcp'),
       shared: 'shared' in agent && agent.shared === true,
     },
     options: [],

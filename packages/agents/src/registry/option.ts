@@ -9,5 +9,5 @@ export function option(
   names: Readonly<Record<string, string>>,
 ): ConfigOption {
   const choices = Object.entries(names).map(([value, label]) => ({ value, name: label }))
-  return { id, name, category, current, choices }
+  return { id, name, category, current, choices, static: true }
 }

@@ -108,6 +108,8 @@ export interface ConfigOption {
   readonly category?: string
   readonly current?: JsonValue
   readonly choices: readonly ConfigChoice[]
+  /** Known without asking the agent; a running one may say otherwise. */
+  readonly static?: true
 }
 
 export interface SessionInfo {

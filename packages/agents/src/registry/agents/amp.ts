@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 
 export const amp: AgentEntry = {
@@ -14,20 +15,7 @@ export const amp: AgentEntry = {
   credentials: { variables: ['AMP_API_KEY'], files: ['.local/share/amp/secrets.json'] },
   endpoints: ['ampcode.com:443'],
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: false,
-    resume: false,
-    fork: false,
-    list: false,
-    close: false,
-    modes: false,
-    models: false,
-    thoughtLevels: false,
-    mcp: true,
-    shared: false,
-  },
+  capabilities: can('permissions', 'images', 'mcp'),
   options: [],
   quirks: { notes: ['Not tried: what is said of it here is what its documents say.'] },
 }

@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -29,20 +30,20 @@ export const claude: AgentEntry = {
     files: {},
   },
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: true,
-    fork: true,
-    list: true,
-    close: true,
-    modes: true,
-    models: true,
-    thoughtLevels: true,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can(
+    'permissions',
+    'images',
+    'load',
+    'resume',
+    'fork',
+    'list',
+    'close',
+    'modes',
+    'models',
+    'thoughtLevels',
+    'mcp',
+    'shared',
+  ),
   options: [
     option('model', 'model', 'Model', 'default', {
       default: 'Default (recommended)',

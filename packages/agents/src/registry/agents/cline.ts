@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -37,20 +38,7 @@ export const cline: AgentEntry = {
     defaultModel: 'anthropic/claude-sonnet-4.6',
   },
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: false,
-    fork: false,
-    list: false,
-    close: false,
-    modes: true,
-    models: true,
-    thoughtLevels: false,
-    mcp: false,
-    shared: true,
-  },
+  capabilities: can('permissions', 'images', 'load', 'modes', 'models', 'shared'),
   options: [option('mode', 'mode', 'Mode', 'act', { plan: 'Plan', act: 'Act' })],
   quirks: {
     notes: [

@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -45,20 +46,20 @@ stream_max_retries = 0
     defaultModel: 'gpt-5.5',
   },
   isolation: { notRoot: false, innerSandboxOff: { mode: 'agent-full-access' } },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: true,
-    fork: true,
-    list: true,
-    close: true,
-    modes: true,
-    models: true,
-    thoughtLevels: true,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can(
+    'permissions',
+    'images',
+    'load',
+    'resume',
+    'fork',
+    'list',
+    'close',
+    'modes',
+    'models',
+    'thoughtLevels',
+    'mcp',
+    'shared',
+  ),
   options: [
     option('model', 'model', 'Model', 'gpt-6.1-sol', {
       'gpt-6.1-sol': '6.1 Sol',

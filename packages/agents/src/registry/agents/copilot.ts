@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -45,20 +46,7 @@ export const copilot: AgentEntry = {
     defaultModel: 'default',
   },
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: false,
-    fork: false,
-    list: true,
-    close: true,
-    modes: true,
-    models: true,
-    thoughtLevels: false,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can('permissions', 'images', 'load', 'list', 'close', 'modes', 'models', 'mcp', 'shared'),
   options: [
     option('mode', 'mode', 'Mode', `${mode}agent`, {
       [`${mode}agent`]: 'Agent',

@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -18,20 +19,7 @@ export const cursor: AgentEntry = {
   },
   endpoints: ['api2.cursor.sh:443', 'api5.cursor.sh:443', 'agent.api5.cursor.sh:443'],
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: false,
-    fork: false,
-    list: false,
-    close: false,
-    modes: true,
-    models: false,
-    thoughtLevels: false,
-    mcp: true,
-    shared: false,
-  },
+  capabilities: can('permissions', 'images', 'load', 'modes', 'mcp'),
   options: [option('mode', 'mode', 'Mode', 'agent', { agent: 'Agent', plan: 'Plan', ask: 'Ask' })],
   quirks: {
     notes: [

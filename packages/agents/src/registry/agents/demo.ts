@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -10,20 +11,20 @@ export const demo: AgentEntry = {
   credentials: { variables: ['DEMO_API_KEY'], files: [] },
   endpoints: [],
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: true,
-    fork: true,
-    list: true,
-    close: true,
-    modes: true,
-    models: true,
-    thoughtLevels: true,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can(
+    'permissions',
+    'images',
+    'load',
+    'resume',
+    'fork',
+    'list',
+    'close',
+    'modes',
+    'models',
+    'thoughtLevels',
+    'mcp',
+    'shared',
+  ),
   options: [
     option('model', 'model', 'Model', 'storyteller', { storyteller: 'Storyteller', sprinter: 'Sprinter' }),
     option('mode', 'mode', 'Mode', 'ask', { ask: 'Ask', auto: 'Auto', plan: 'Plan' }),

@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -50,20 +51,7 @@ export const gemini: AgentEntry = {
     defaultModel: 'gemini-2.5-flash',
   },
   isolation: { notRoot: false, innerSandboxOff: { env: { GEMINI_SANDBOX: 'false' } } },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: false,
-    fork: false,
-    list: false,
-    close: false,
-    modes: true,
-    models: true,
-    thoughtLevels: false,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can('permissions', 'images', 'load', 'modes', 'models', 'mcp', 'shared'),
   options: [
     option('model', 'model', 'Model', 'auto', {
       auto: 'Auto',

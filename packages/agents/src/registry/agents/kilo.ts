@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 import { openCodeConfig } from './opencode-config.ts'
@@ -28,20 +29,19 @@ export const kilo: AgentEntry = {
     defaultModel: 'default',
   },
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: true,
-    fork: true,
-    list: true,
-    close: true,
-    modes: true,
-    models: true,
-    thoughtLevels: false,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can(
+    'permissions',
+    'images',
+    'load',
+    'resume',
+    'fork',
+    'list',
+    'close',
+    'modes',
+    'models',
+    'mcp',
+    'shared',
+  ),
   options: [
     option('mode', 'mode', 'Session Mode', 'code', {
       code: 'code',

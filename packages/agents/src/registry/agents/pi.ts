@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 import { providerEndpoints, providerVariables } from './providers.ts'
@@ -58,20 +59,7 @@ export const pi: AgentEntry = {
     defaultModel: 'default',
   },
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: false,
-    images: true,
-    load: true,
-    resume: false,
-    fork: false,
-    list: true,
-    close: false,
-    modes: false,
-    models: true,
-    thoughtLevels: true,
-    mcp: false,
-    shared: true,
-  },
+  capabilities: can('images', 'load', 'list', 'models', 'thoughtLevels', 'shared'),
   options: [
     option('thought_level', 'thought_level', 'Thinking', 'medium', {
       off: 'Thinking: off',

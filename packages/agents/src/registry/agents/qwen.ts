@@ -1,3 +1,4 @@
+import { can } from '../capabilities.ts'
 import type { AgentEntry } from '../entry.ts'
 import { option } from '../option.ts'
 
@@ -43,20 +44,7 @@ export const qwen: AgentEntry = {
     defaultModel: 'default',
   },
   isolation: { notRoot: false },
-  capabilities: {
-    permissions: true,
-    images: true,
-    load: true,
-    resume: true,
-    fork: false,
-    list: true,
-    close: false,
-    modes: true,
-    models: true,
-    thoughtLevels: false,
-    mcp: true,
-    shared: true,
-  },
+  capabilities: can('permissions', 'images', 'load', 'resume', 'list', 'modes', 'models', 'mcp', 'shared'),
   options: [
     option('mode', 'mode', 'Mode', 'auto', {
       plan: 'Plan',
