@@ -19,13 +19,18 @@ export interface JournalStream {
   end(): Promise<void>
 }
 
+/** The events of one call that are ready at once are committed together, or refused together. */
+interface Call {
+  readonly since: number
+  readonly committed: JournalEvent[]
+  readonly events: number
+  resolve(events: readonly JournalEvent[]): void
+  reject(error: unknown): void
+}
+
 interface Waiting {
   readonly input: EventInput
-  /** The events of one call are committed together, or refused together. */
-  readonly call: object
-  readonly since: number
-  resolve(event: JournalEvent): void
-  reject(error: unknown): void
+  readonly call: Call
 }
 
 export interface HeldStreamHost {
@@ -54,19 +59,17 @@ export class HeldStream implements JournalStream {
 
   async append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
     this.#host.check(events)
+    if (events.length === 0) return []
     const context = this.#host.context()
-    const call = {}
-    const since = performance.now()
-    const committed = events.map(
-      (event) =>
-        new Promise<JournalEvent>((resolve, reject) =>
-          this.#waiting.push({ input: { ...context, ...event }, call, since, resolve, reject }),
-        ),
-    )
+    const { promise, resolve, reject } = Promise.withResolvers<readonly JournalEvent[]>()
+    const call: Call = { since: performance.now(), committed: [], events: events.length, resolve, reject }
     const ready = []
-    for (const { data } of events) ready.push(...this.#mask.push(data ?? {}).ready)
+    for (const event of events) {
+      this.#waiting.push({ input: { ...context, ...event }, call })
+      for (const data of this.#mask.push(event.data ?? {}).ready) ready.push(data)
+    }
     void this.#commit(ready)
-    return Promise.all(committed)
+    return promise
   }
 
   async end(): Promise<void> {
@@ -76,15 +79,14 @@ export class HeldStream implements JournalStream {
   async #commit(ready: readonly unknown[]): Promise<void> {
     const batch = this.#waiting.splice(0, ready.length)
     this.#watchFirst()
-    const calls = Map.groupBy(batch.entries(), ([, { call }]) => call)
-    await Promise.all(
-      [...calls.values()].map((events) =>
-        this.#send(
-          events.map(([, waiting]) => waiting),
-          events.map(([index]) => ready[index]),
-        ),
-      ),
-    )
+    const sent: Promise<void>[] = []
+    for (let from = 0; from < batch.length; ) {
+      let to = from + 1
+      while (batch[to]?.call === batch[from]!.call) to += 1
+      sent.push(this.#send(batch.slice(from, to), ready.slice(from, to)))
+      from = to
+    }
+    await Promise.all(sent)
   }
 
   /** The one that waits longest decides when waiting is given up. */
@@ -92,7 +94,7 @@ export class HeldStream implements JournalStream {
     clearTimeout(this.#timer)
     const [first] = this.#waiting
     if (first === undefined) return
-    const left = Math.max(0, first.since + holdMs - performance.now())
+    const left = Math.max(0, first.call.since + holdMs - performance.now())
     this.#timer = setTimeout(() => void this.#commit(this.#mask.release()), left)
   }
 
@@ -137,10 +139,13 @@ export class HeldStream implements JournalStream {
 function settle(batch: readonly Waiting[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
   return appended.then(
     (committed) => {
-      for (const [index, { resolve }] of batch.entries()) resolve(committed[index]!)
+      for (const [index, { call }] of batch.entries()) {
+        call.committed.push(committed[index]!)
+        if (call.committed.length === call.events) call.resolve(call.committed)
+      }
     },
     (error: unknown) => {
-      for (const { reject } of batch) reject(error)
+      for (const { call } of batch) call.reject(error)
     },
   )
 }

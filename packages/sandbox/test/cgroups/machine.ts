@@ -49,6 +49,15 @@ export function lives(pid: number): boolean {
   }
 }
 
+/** The arguments of a process, each with a zero byte behind it; nothing for one that is gone. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 10_000
   while (!(await isSo())) {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CgroupAccess } from '../../src/cgroups/access.ts'
 import type { Found } from '../../src/cgroups/probe.ts'
-import { access, ended, group, lives, startIn, until } from './machine.ts'
+import { access, commandOf, ended, group, lives, startIn, until } from './machine.ts'
 
 /** The ways other machines have, played with the hierarchies of this one. */
 const ways: readonly (readonly [string, CgroupAccess])[] = [
@@ -66,8 +66,14 @@ describe.each(ways)('%s', (_, given) => {
     const fleeing =
       'setsid sleep 300 & (setsid sh -c "sleep 301 & sleep 302" &); (sleep 303 &); trap "" TERM; sleep 304'
     const end = ended(startIn(cgroup, 'sh', '-c', fleeing))
-    await until(async () => (await cgroup.pids()).length === 7)
+    // The last one begins when the subshells, which come and go, are gone.
+    const sleeps = ['300', '301', '302', '303', '304'].map((time) => `sleep\0${time}\0`)
+    await until(async () => {
+      const commands = (await cgroup.pids()).map(commandOf)
+      return sleeps.every((sleep) => commands.includes(sleep))
+    })
     const pids = await cgroup.pids()
+    expect(pids.length).toBe(7)
     expect(pids.every(lives)).toBe(true)
     await cgroup.kill()
     expect(pids.filter(lives)).toEqual([])
