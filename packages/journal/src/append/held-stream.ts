@@ -21,6 +21,7 @@ export interface JournalStream {
 
 /** The events of one call that are ready at once are committed together, or refused together. */
 interface Call {
+  readonly context: EventContext
   readonly since: number
   readonly committed: JournalEvent[]
   readonly events: number
@@ -29,7 +30,7 @@ interface Call {
 }
 
 interface Waiting {
-  readonly input: EventInput
+  readonly event: EventInput
   readonly call: Call
 }
 
@@ -60,12 +61,18 @@ export class HeldStream implements JournalStream {
   async append(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
     this.#host.check(events)
     if (events.length === 0) return []
-    const context = this.#host.context()
     const { promise, resolve, reject } = Promise.withResolvers<readonly JournalEvent[]>()
-    const call: Call = { since: performance.now(), committed: [], events: events.length, resolve, reject }
+    const call: Call = {
+      context: this.#host.context(),
+      since: performance.now(),
+      committed: [],
+      events: events.length,
+      resolve,
+      reject,
+    }
     const ready = []
     for (const event of events) {
-      this.#waiting.push({ input: { ...context, ...event }, call })
+      this.#waiting.push({ event, call })
       for (const data of this.#mask.push(event.data ?? {}).ready) ready.push(data)
     }
     void this.#commit(ready)
@@ -99,8 +106,9 @@ export class HeldStream implements JournalStream {
   }
 
   #send(batch: readonly Waiting[], data: readonly unknown[]): Promise<void> {
-    const events = batch.map(({ input }, index) => ({
-      ...input,
+    const events = batch.map(({ event, call }, index) => ({
+      ...call.context,
+      ...event,
       data: data[index] as NonNullable<EventInput['data']>,
     }))
     if (!this.#host.patient) return settle(batch, this.#host.append(events))
