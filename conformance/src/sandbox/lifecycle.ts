@@ -197,10 +197,10 @@ export function lifecycleCases(make: MakeSandbox): void {
     it('runs what was registered, once, in order, while the sandbox still works', async () => {
       const { sandbox } = await newSandbox(make)
       const ran: string[] = []
-      sandbox.lifecycle.onBeforeStop(async () => {
+      await sandbox.lifecycle.onBeforeStop(async () => {
         ran.push((await sandbox.exec('echo first')).stdout.trim())
       })
-      sandbox.lifecycle.onBeforeStop(() => void ran.push('second'))
+      await sandbox.lifecycle.onBeforeStop(() => void ran.push('second'))
       await sandbox.lifecycle.stop()
       expect(ran).toEqual(['first', 'second'])
       expect(await sandbox.lifecycle.running()).toBe(false)
@@ -212,10 +212,10 @@ export function lifecycleCases(make: MakeSandbox): void {
     it('runs all of them again once another is registered', async () => {
       const { sandbox } = await newSandbox(make)
       const ran: string[] = []
-      sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
+      await sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
       await sandbox.lifecycle.stop()
       await sandbox.lifecycle.start()
-      sandbox.lifecycle.onBeforeStop(() => void ran.push('b'))
+      await sandbox.lifecycle.onBeforeStop(() => void ran.push('b'))
       await sandbox.lifecycle.stop()
       expect(ran).toEqual(['a', 'a', 'b'])
     })
@@ -223,12 +223,12 @@ export function lifecycleCases(make: MakeSandbox): void {
     it('runs them all when one fails, stops all the same, raises the first error, and persists nothing', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const ran: string[] = []
-      sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
-      sandbox.lifecycle.onBeforeStop(async () => {
+      await sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
+      await sandbox.lifecycle.onBeforeStop(async () => {
         ran.push('b')
         throw new Error('the first error')
       })
-      sandbox.lifecycle.onBeforeStop(() => {
+      await sandbox.lifecycle.onBeforeStop(() => {
         ran.push('c')
         throw new Error('another error')
       })
@@ -245,7 +245,7 @@ export function lifecycleCases(make: MakeSandbox): void {
 
     it('marks nothing where nothing failed', async () => {
       const { sandbox, journal } = await newSandbox(make)
-      sandbox.lifecycle.onBeforeStop(() => undefined)
+      await sandbox.lifecycle.onBeforeStop(() => undefined)
       await sandbox.lifecycle.stop()
       const [stopped] = (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped')
       expect(stopped?.data.persistenceBlocked).toBeUndefined()
@@ -254,7 +254,7 @@ export function lifecycleCases(make: MakeSandbox): void {
     it('does not run for a shutdown', async () => {
       const { sandbox } = await newSandbox(make)
       const ran: string[] = []
-      sandbox.lifecycle.onBeforeStop(() => void ran.push('hook'))
+      await sandbox.lifecycle.onBeforeStop(() => void ran.push('hook'))
       await sandbox.lifecycle.shutdown()
       expect(ran).toEqual([])
     })

@@ -105,6 +105,12 @@ export class Host implements SandboxClient, AsyncDisposable {
     return sandbox
   }
 
+  /** One that is here, whether it runs or not; one that an earlier host had is started again. */
+  async find(id: string): Promise<HostSandbox> {
+    this.#mustBeOpen()
+    return (await this.#live.open(id)) ?? this.attach(id)
+  }
+
   list(): readonly SandboxInfo[] {
     return this.#parts.records.list().map(({ id, provider, labels, createdAt, state }) => ({
       id,

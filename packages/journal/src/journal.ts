@@ -33,7 +33,7 @@ import {
   observe,
   operate,
 } from './operate/operate.ts'
-import type { Delivery } from './read/delivery.ts'
+import type { Deliveries, DeliveryOptions } from './read/delivery.ts'
 import { eventFilter, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { RetentionLimits } from './retention/retention.ts'
@@ -160,7 +160,7 @@ export class Journal implements JournalReader {
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
-  deliveries(options?: TailOptions): AsyncIterableIterator<Delivery> {
+  deliveries(options?: DeliveryOptions): Deliveries {
     return this.#core.reader.deliveries(this.#core.subject, options)
   }
 

@@ -15,7 +15,7 @@ import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
-import type { Delivery } from './read/delivery.ts'
+import type { Deliveries, DeliveryOptions } from './read/delivery.ts'
 import { journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
 import { Recent } from './recent.ts'
 import { recoveryEvents } from './recovery.ts'
@@ -158,7 +158,7 @@ export class Store {
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
-  deliveries(options?: TailOptions): AsyncIterableIterator<Delivery> {
+  deliveries(options?: DeliveryOptions): Deliveries {
     return this.#reader.deliveries(this.#subject, options)
   }
 

@@ -33,7 +33,7 @@ export function stoppingCases(make: MakeSandbox): void {
   describe('stopping', () => {
     it('runs the hooks, then persists, then shuts down, in that order', async () => {
       const { sandbox, journal } = await newSandbox(make)
-      sandbox.lifecycle.onBeforeStop(async () => void (await sandbox.files.write('by-hook', 'x')))
+      await sandbox.lifecycle.onBeforeStop(async () => void (await sandbox.files.write('by-hook', 'x')))
       await sandbox.lifecycle.stop()
       expect(await stepsOf(journal)).toEqual(whole)
       const events = await allEvents(journal)
@@ -53,7 +53,7 @@ export function stoppingCases(make: MakeSandbox): void {
 
     it('a failed hook blocks persisting for good, and the sandbox still ends', async () => {
       const { sandbox, journal } = await newSandbox(make)
-      sandbox.lifecycle.onBeforeStop(() => Promise.reject(new Error('half state')))
+      await sandbox.lifecycle.onBeforeStop(() => Promise.reject(new Error('half state')))
       await expect(sandbox.lifecycle.stop()).rejects.toThrow('half state')
       expect(await sandbox.lifecycle.running()).toBe(false)
       expect(await stepsOf(journal)).toEqual(withoutPersisting)
@@ -67,14 +67,14 @@ export function stoppingCases(make: MakeSandbox): void {
     it('repeated stop never persists after a failure, also when later hooks are fine', async () => {
       const { sandbox, journal } = await newSandbox(make)
       let isBroken = true
-      sandbox.lifecycle.onBeforeStop(() => {
+      await sandbox.lifecycle.onBeforeStop(() => {
         if (isBroken) throw new Error('half state')
       })
       await expect(sandbox.lifecycle.stop()).rejects.toThrow('half state')
       isBroken = false
       for (const _round of [1, 2]) {
         await sandbox.lifecycle.start()
-        sandbox.lifecycle.onBeforeStop(() => undefined)
+        await sandbox.lifecycle.onBeforeStop(() => undefined)
         await sandbox.lifecycle.stop()
       }
       await sandbox.lifecycle.stop()
@@ -84,11 +84,11 @@ export function stoppingCases(make: MakeSandbox): void {
     it('pre-stop cancellation skips persistence and completes cleanup', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn(['sleep', '1000'])
-      sandbox.lifecycle.onBeforeStop(async () => {
+      await sandbox.lifecycle.onBeforeStop(async () => {
         await sandbox.files.read('.', { signal: AbortSignal.abort() })
       })
       const other: string[] = []
-      sandbox.lifecycle.onBeforeStop(() => void other.push('ran'))
+      await sandbox.lifecycle.onBeforeStop(() => void other.push('ran'))
       await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code: 'cancelled' })
       expect(other).toEqual(['ran'])
       expect((await within('its end', process.exit)).outcome).toMatch(/cancelled|interrupted/)
@@ -98,7 +98,7 @@ export function stoppingCases(make: MakeSandbox): void {
     it('a hook that fails with an abort, or with nothing at all, blocks as well', async () => {
       for (const reason of [new DOMException('gone', 'AbortError'), undefined]) {
         const { sandbox, journal } = await newSandbox(make)
-        sandbox.lifecycle.onBeforeStop(() => Promise.reject(reason))
+        await sandbox.lifecycle.onBeforeStop(() => Promise.reject(reason))
         await expect(sandbox.lifecycle.stop()).rejects.toSatisfy(() => true)
         expect(await stepsOf(journal)).toEqual(withoutPersisting)
       }
@@ -108,7 +108,7 @@ export function stoppingCases(make: MakeSandbox): void {
       const { sandbox, journal } = await newSandbox(make)
       const hook = Promise.withResolvers<void>()
       let isRunning = false
-      sandbox.lifecycle.onBeforeStop(() => {
+      await sandbox.lifecycle.onBeforeStop(() => {
         isRunning = true
         return hook.promise
       })
@@ -127,7 +127,7 @@ export function stoppingCases(make: MakeSandbox): void {
     it('concurrent stop persists and ends once when all goes well', async () => {
       const { sandbox, journal } = await newSandbox(make)
       let ran = 0
-      sandbox.lifecycle.onBeforeStop(async () => {
+      await sandbox.lifecycle.onBeforeStop(async () => {
         await sandbox.exec('sleep 0.1; echo x > by-hook')
         ran += 1
       })

@@ -10,6 +10,7 @@ import {
   type PendingPermission,
   type PendingQuestion,
   type PermissionAnswer,
+  type PromptOptions,
   type PromptResult,
   type QuestionAnswer,
   type Session,
@@ -167,10 +168,10 @@ export class AgentSession implements Session, TurnsHome {
 
   async prompt(
     content: string | readonly ContentBlock[],
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: PromptOptions = {},
   ): Promise<PromptResult> {
     this.mustBeOpen()
-    return this.#turns.prompt(content, signal)
+    return this.#turns.prompt(content, options)
   }
 
   cancel(): Promise<void> {
@@ -252,16 +253,17 @@ export class AgentSession implements Session, TurnsHome {
     return this.answers.permissions
   }
 
-  respondPermission(id: string, answer: PermissionAnswer): Promise<void> {
-    return this.answers.respondPermission(id, answer)
+  /** `by` is who answered, for the record. */
+  respondPermission(id: string, answer: PermissionAnswer, by = 'code'): Promise<void> {
+    return this.answers.respondPermission(id, answer, by)
   }
 
   get questions(): readonly PendingQuestion[] {
     return this.answers.questions
   }
 
-  respondQuestion(id: string, answer: QuestionAnswer): Promise<void> {
-    return this.answers.respondQuestion(id, answer)
+  respondQuestion(id: string, answer: QuestionAnswer, by = 'code'): Promise<void> {
+    return this.answers.respondQuestion(id, answer, by)
   }
 
   close(reason = 'closed'): Promise<void> {

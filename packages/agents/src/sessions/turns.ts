@@ -5,6 +5,7 @@ import {
   type JsonObject,
   newId,
   type Outcome,
+  type PromptOptions,
   type PromptResult,
   type TurnLimits,
   toVitrineError,
@@ -95,9 +96,11 @@ export class Turns {
     return this.#finished
   }
 
-  prompt(content: string | readonly ContentBlock[], signal: AbortSignal | undefined): Promise<PromptResult> {
+  prompt(
+    content: string | readonly ContentBlock[],
+    { turn = newId('turn'), signal }: PromptOptions,
+  ): Promise<PromptResult> {
     const blocks = promptBlocks(content)
-    const turn = newId('turn')
     if (signal?.aborted) return Promise.resolve({ turn, outcome: 'cancelled' })
     const cancel = () => {
       if (!this.#queue.drop(turn) && this.#running === turn) void this.#stop('cancelled')

@@ -106,19 +106,19 @@ export class WaitingAnswers {
     return answer.finally(() => clearTimeout(timer))
   }
 
-  async respondPermission(id: string, answer: PermissionAnswer): Promise<void> {
+  async respondPermission(id: string, answer: PermissionAnswer, by: string): Promise<void> {
     const permission = [...this.#permissions.values()].find((one) => one.id === id)
     if (permission === undefined || permission.decided)
       throw new VitrineError('permission_not_pending', `The permission ${id} waits for no answer.`)
-    permission.respond(answer, 'code')
+    permission.respond(answer, by)
     await permission.recorded
   }
 
-  async respondQuestion(id: string, answer: QuestionAnswer): Promise<void> {
+  async respondQuestion(id: string, answer: QuestionAnswer, by: string): Promise<void> {
     const question = [...this.#questions.values()].find((one) => one.id === id)
     if (question === undefined || question.decided)
       throw new VitrineError('question_not_pending', `The question ${id} waits for no answer.`)
-    question.respond(answer, 'code')
+    question.respond(answer, by)
     await question.recorded
   }
 

@@ -1,6 +1,52 @@
-import type { JournalItem } from '@vitrine/protocol'
+import type { JournalItem, TailOptions } from '@vitrine/protocol'
 import type { Subject } from './reader.ts'
 import { type Found, toItem } from './scan.ts'
+import type { Tail } from './tail.ts'
+
+export interface DeliveryOptions extends TailOptions {
+  /** How many items are held for a reader at most, 1 to 10,000; default 1,000. */
+  readonly page?: number
+}
+
+/** A tail for whoever hands events on: in batches, and with the cursor of what was looked at in vain. */
+export class Deliveries implements AsyncIterableIterator<Delivery, undefined> {
+  readonly #subject: Subject
+  readonly #tail: Tail<Delivery>
+  #cursor: string | undefined
+
+  constructor(subject: Subject, tail: Tail<Delivery>) {
+    this.#subject = subject
+    this.#tail = tail
+  }
+
+  /** Where reading goes on from here: after everything that was given, and after what did not match. */
+  get cursor(): string | undefined {
+    const { scanned } = this.#tail
+    if (scanned !== undefined) this.#cursor = this.#subject.cursor(scanned)
+    return this.#cursor
+  }
+
+  /** All that is at hand, at least one; nothing once it has ended. */
+  async batch(): Promise<readonly Delivery[] | undefined> {
+    const batch = await this.#tail.batch()
+    this.#cursor = batch?.at(-1)?.cursor ?? this.#cursor
+    return batch
+  }
+
+  async next(): Promise<IteratorResult<Delivery, undefined>> {
+    const result = await this.#tail.next()
+    if (!result.done) this.#cursor = result.value.cursor
+    return result
+  }
+
+  return(): Promise<IteratorResult<Delivery, undefined>> {
+    return this.#tail.return()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
 
 /** An item on its way to a reader elsewhere. Nothing is computed until it is asked for. */
 export class Delivery {
@@ -10,6 +56,11 @@ export class Delivery {
   constructor(found: Found, subject: Subject) {
     this.#found = found
     this.#subject = subject
+  }
+
+  /** False for the notice of a gap. */
+  get isEvent(): boolean {
+    return 'body' in this.#found
   }
 
   /** Where reading goes on after it. */
@@ -27,5 +78,10 @@ export class Delivery {
   /** The item as JSON; for an event, the very bytes that are stored and hashed. */
   get json(): string {
     return 'body' in this.#found ? this.#found.body : JSON.stringify(this.item)
+  }
+
+  /** The same as UTF-8: made once for all readers. */
+  get bytes(): Uint8Array {
+    return 'body' in this.#found ? this.#found.bytes : Buffer.from(this.json)
   }
 }

@@ -11,7 +11,7 @@ import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
-import { Delivery } from './delivery.ts'
+import { Deliveries, Delivery, type DeliveryOptions } from './delivery.ts'
 import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
 import { type Found, scan, toItem } from './scan.ts'
@@ -114,17 +114,23 @@ export class Reader {
     return this.#follow(subject, options, (found) => toItem(found, cursorOf))
   }
 
-  /** The same with each item's cursor and stored bytes: what a server hands on. */
-  deliveries(subject: Subject, options: TailOptions = {}): Tail<Delivery> {
-    return this.#follow(subject, options, (found) => new Delivery(found, subject))
+  /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
+  deliveries(subject: Subject, { page, ...options }: DeliveryOptions = {}): Deliveries {
+    const limit = wholeNumber('page', page, { min: 1, max: maxPageItems, fallback: pageItems })
+    return new Deliveries(
+      subject,
+      this.#follow(subject, options, (found) => new Delivery(found, subject), limit),
+    )
   }
 
   #follow<Item>(
     subject: Subject,
     { after, signal, ...filter }: TailOptions,
     map: (found: Found) => Item,
+    limit = pageItems,
   ): Tail<Item> {
-    return new Tail(this.#source(subject, eventFilter(filter), map), startKey(subject, after), signal)
+    const source = this.#source(subject, eventFilter(filter), map, limit)
+    return new Tail(source, startKey(subject, after), signal)
   }
 
   /** One page after a key, from memory where it is still there. */
@@ -138,13 +144,18 @@ export class Reader {
     return this.#pull(subject, key, filter, entryMatcher(filter), limit, signal)
   }
 
-  #source<Item>(subject: Subject, filter: EventFilter, map: (found: Found) => Item): TailSource<Item> {
+  #source<Item>(
+    subject: Subject,
+    filter: EventFilter,
+    map: (found: Found) => Item,
+    limit: number,
+  ): TailSource<Item> {
     const matches = entryMatcher(filter)
     return {
       wakeup: subject.wakeup,
       ended: this.#ended,
       pull: async (key, signal) => {
-        const { found, scanned } = await this.#pull(subject, key, filter, matches, pageItems, signal)
+        const { found, scanned } = await this.#pull(subject, key, filter, matches, limit, signal)
         return { items: found.map(map), scanned }
       },
     }

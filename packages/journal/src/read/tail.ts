@@ -57,6 +57,20 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     return filled
   }
 
+  /** All that is at hand: what is left of a page, or the next page once there is one. Nothing when it has ended. */
+  async batch(): Promise<readonly Item[] | undefined> {
+    const first = await this.next()
+    if (first.done) return undefined
+    const rest = this.#items.slice(this.#index)
+    this.#index = this.#items.length
+    return [first.value, ...rest]
+  }
+
+  /** The last key that was looked at and of which nothing is left to give. */
+  get scanned(): number | undefined {
+    return this.#start === undefined && this.#index >= this.#items.length ? this.#key : undefined
+  }
+
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#returned.abort()
     this.#items = []

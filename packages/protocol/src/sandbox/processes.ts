@@ -82,6 +82,8 @@ export interface Process {
 }
 
 export interface LogChunk {
+  /** When it was written down. */
+  readonly time: string
   readonly stream: 'stdout' | 'stderr' | 'terminal'
   readonly offset: number
   readonly data: Uint8Array

@@ -85,6 +85,12 @@ export interface ModelErrorSign {
   readonly text?: string
 }
 
+export interface PromptOptions {
+  /** An id of its own for the turn. */
+  readonly turn?: string
+  readonly signal?: AbortSignal
+}
+
 export interface PromptResult {
   readonly turn: string
   readonly outcome: Outcome
@@ -154,10 +160,7 @@ export interface Session {
   readonly agent: string
   readonly info: SessionInfo
   /** Settles once `turn.finished` is committed. */
-  prompt(
-    content: string | readonly ContentBlock[],
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<PromptResult>
+  prompt(content: string | readonly ContentBlock[], options?: PromptOptions): Promise<PromptResult>
   /** Ends the turn that runs, and answers those that wait. */
   cancel(): Promise<void>
   /** Shows copies of this session's events as they come. */

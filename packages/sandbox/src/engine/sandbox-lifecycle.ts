@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import { type Lifecycle, VitrineError } from '@vitrine/protocol'
+import { type Command, type ExecResult, type Lifecycle, VitrineError } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
 
 /** The life of one sandbox. Every step of it is an operation, and so is what it does inside. */
@@ -7,9 +7,12 @@ export class SandboxLifecycle implements Lifecycle {
   readonly #core: EngineCore
   readonly #journal: Journal
 
-  constructor(core: EngineCore, journal: Journal) {
+  readonly #exec: (command: Command) => Promise<ExecResult>
+
+  constructor(core: EngineCore, journal: Journal, exec: (command: Command) => Promise<ExecResult>) {
     this.#core = core
     this.#journal = journal
+    this.#exec = exec
   }
 
   start(): Promise<void> {
@@ -70,13 +73,30 @@ export class SandboxLifecycle implements Lifecycle {
     })
   }
 
-  skipOnPersist(path: string): string {
+  async skipOnPersist(path: string): Promise<string> {
     return this.#core.skips.add(path)
   }
 
-  onBeforeStop(hook: () => void | Promise<void>): void {
-    if (typeof hook !== 'function')
-      throw new VitrineError('argument_invalid', `onBeforeStop: expected a function, got ${typeof hook}.`)
-    this.#core.beforeStop.add(hook)
+  async onBeforeStop(hook: (() => void | Promise<void>) | Command): Promise<void> {
+    if (typeof hook === 'function') this.#core.beforeStop.add(hook)
+    else if (typeof hook === 'string' || Array.isArray(hook))
+      this.#core.beforeStop.add(() => this.#obey(hook))
+    else {
+      const got = typeof hook
+      throw new VitrineError(
+        'argument_invalid',
+        `onBeforeStop: expected a function or a command, got ${got}.`,
+      )
+    }
+  }
+
+  async #obey(command: Command): Promise<void> {
+    const { outcome, exitCode, signal, stderr } = await this.#exec(command)
+    if (outcome === 'ok') return
+    const how = exitCode === null ? (signal ?? outcome) : `exit code ${exitCode}`
+    throw new VitrineError(
+      'before_stop_failed',
+      `The command before the stop failed (${how}): ${stderr.slice(-1_000)}`,
+    )
   }
 }

@@ -68,7 +68,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
     this.files = new SandboxFiles(core, journal)
-    this.lifecycle = new SandboxLifecycle(core, journal)
+    this.lifecycle = new SandboxLifecycle(core, journal, (command) => this.exec(command))
   }
 
   get capabilities(): Capabilities {

@@ -138,7 +138,7 @@ function chunkOf(item: JournalItem, process: string): LogChunk[] {
   const { stream, offset, data, encoding, skipped } = item.data
   // A policy may have replaced the text by a note of its length and hash.
   const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.alloc(0)
-  return [{ stream, offset, data: bytes, ...(skipped !== undefined && { skipped }) }]
+  return [{ time: item.time, stream, offset, data: bytes, ...(skipped !== undefined && { skipped }) }]
 }
 
 function linesIn(chunks: readonly LogChunk[]): number {

@@ -71,7 +71,7 @@ describe('what is bound into the workspace', () => {
     'overlaps with no path that is skipped: %s',
     async (path) => {
       const { sandbox } = await bound(path.startsWith('deep') ? 'deep/er/data' : 'data')
-      expect(() => sandbox.lifecycle.skipOnPersist(path)).toThrow(
+      await expect(sandbox.lifecycle.skipOnPersist(path)).rejects.toThrow(
         expect.objectContaining({ code: 'argument_invalid' }),
       )
     },

@@ -1,0 +1,42 @@
+import type {
+  JournalItem,
+  JournalReader,
+  Page,
+  ReadOptions,
+  Summary,
+  SummaryOptions,
+  TailOptions,
+} from '@vitrine/protocol'
+import { askJson } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+import { filterQuery } from './filter-query.ts'
+import { frozen } from './frozen.ts'
+import { tail } from './tail.ts'
+
+/** The journal of a sandbox, read over HTTP. */
+export class RemoteJournal implements JournalReader {
+  readonly id: string
+  readonly #wire: Wire
+
+  constructor(id: string, wire: Wire) {
+    this.id = id
+    this.#wire = wire
+  }
+
+  async read(options: ReadOptions = {}): Promise<Page> {
+    const { after, before, at, order, limit, signal } = options
+    const place = at instanceof Date ? at.toISOString() : at
+    const query = { ...filterQuery(options), after, before, at: place, order, limit }
+    return frozen(await askJson<Page>(this.#wire, { path: ['events'], query, signal }))
+  }
+
+  tail(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
+    return tail(this.#wire, options)
+  }
+
+  summary(options: SummaryOptions = {}): Promise<Summary> {
+    const { buckets, signal } = options
+    const query = { ...filterQuery(options), buckets }
+    return askJson(this.#wire, { path: ['events', 'summary'], query, signal })
+  }
+}

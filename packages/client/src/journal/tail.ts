@@ -1,0 +1,149 @@
+import { isGap, type JournalItem, type TailOptions } from '@vitrine/protocol'
+import { askFrames, dataOf, errorOf, type FrameReader } from '../streams/frame-reader.ts'
+import { Pulled, type Source } from '../streams/pulled.ts'
+import type { Frame } from '../streams/sse-parser.ts'
+import type { Query } from '../wire/address.ts'
+import { Backoff } from '../wire/backoff.ts'
+import { mayPass } from '../wire/failures.ts'
+import type { Wire } from '../wire/wire.ts'
+import { filterQuery } from './filter-query.ts'
+import { frozen } from './frozen.ts'
+
+export interface TailPlan {
+  readonly path: readonly string[]
+  readonly query: Query
+  readonly after: string | undefined
+  /** The events of one journal are told apart by their `seq`; those of several are not. */
+  readonly journals: 'one' | 'all'
+  /** Whether a connection that ends is followed by another. */
+  readonly resumes: boolean
+  /** Called when the server has said where it stands. */
+  onPlaced?(): void
+}
+
+/** Follows `/events`. */
+export function tail(
+  wire: Wire,
+  options: TailOptions & Pick<Partial<TailPlan>, 'onPlaced'>,
+  scope?: 'all',
+): AsyncIterableIterator<JournalItem, undefined> {
+  const { after, signal, onPlaced } = options
+  const query = { ...filterQuery(options), scope }
+  const journals = scope ?? 'one'
+  return openTail(
+    wire,
+    { path: ['events'], query, after, journals, resumes: true, ...(onPlaced && { onPlaced }) },
+    signal,
+  )
+}
+
+export function openTail(
+  wire: Wire,
+  plan: TailPlan,
+  signal: AbortSignal | undefined,
+): AsyncIterableIterator<JournalItem, undefined> {
+  const source = new TailSource(wire, plan)
+  // Now is when it is called, not when the first one is asked for.
+  if (plan.after === 'now' && !signal?.aborted) source.begin()
+  return new Pulled(source, signal)
+}
+
+/** Goes on behind its cursor over any number of connections: nothing twice, nothing left out. */
+class TailSource implements Source<JournalItem> {
+  readonly #wire: Wire
+  readonly #plan: TailPlan
+  readonly #left = new AbortController()
+  readonly #backoff = new Backoff()
+  #after: string | undefined
+  #seq = 0
+  #opening: Promise<FrameReader> | undefined
+
+  constructor(wire: Wire, plan: TailPlan) {
+    this.#wire = wire
+    this.#plan = plan
+    this.#after = plan.after
+  }
+
+  /** Connects, and waits for the first words: the cursor in them is what `now` means. */
+  begin(): void {
+    this.#open()
+      .then((frames) => frames.readAhead())
+      // Whoever asks for the first item is told.
+      .catch(() => undefined)
+  }
+
+  async next(): Promise<JournalItem | undefined> {
+    while (!this.#left.signal.aborted) {
+      try {
+        const frames = await this.#open()
+        const frame = await frames.next()
+        if (frame === undefined || frame.event === 'end') throw frames.cut()
+        const item = this.#read(frame)
+        if (item !== undefined) return item
+      } catch (error) {
+        this.#drop()
+        if (this.#left.signal.aborted) break
+        if (!this.#plan.resumes || this.#wire.closing.aborted || !mayPass(error)) throw error
+        await this.#wire.timing.sleep(this.#backoff.next(), this.#until())
+      }
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.#left.abort()
+    this.#drop()
+  }
+
+  #open(): Promise<FrameReader> {
+    const { path, query } = this.#plan
+    this.#opening ??= askFrames(this.#wire, {
+      path,
+      query: { ...query, after: this.#after },
+      signal: this.#left.signal,
+    })
+    return this.#opening
+  }
+
+  /** The old connection is closed before there is another. */
+  #drop(): void {
+    this.#opening?.then(
+      (frames) => frames.close(),
+      () => undefined,
+    )
+    this.#opening = undefined
+  }
+
+  #until(): AbortSignal {
+    return AbortSignal.any([this.#left.signal, this.#wire.closing])
+  }
+
+  #read(frame: Frame): JournalItem | undefined {
+    if (frame.event === 'error') throw errorOf(frame)
+    const data = dataOf(frame)
+    if (frame.event === 'heartbeat') {
+      this.#moveTo(cursorIn(data))
+      return undefined
+    }
+    if (frame.event !== undefined && frame.event !== 'gap') return undefined
+    // What the journal gave the server, as it is.
+    const item = frozen(data as JournalItem)
+    const seq = isGap(item) ? item.data.to : item.seq
+    this.#moveTo(frame.id ?? (isGap(item) ? item.data.cursor : undefined))
+    if (this.#plan.journals === 'all') return item
+    if (seq <= this.#seq) return undefined
+    this.#seq = seq
+    return item
+  }
+
+  #moveTo(cursor: string | undefined): void {
+    if (cursor !== undefined) this.#after = cursor
+    this.#backoff.reset()
+    this.#plan.onPlaced?.()
+  }
+}
+
+function cursorIn(data: unknown): string | undefined {
+  const { cursor } = (data ?? {}) as { readonly cursor?: unknown }
+  return typeof cursor === 'string' ? cursor : undefined
+}

@@ -1,0 +1,43 @@
+import type { Asked } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+import { askFrames, dataOf, errorOf, type FrameReader } from './frame-reader.ts'
+import { Pulled, type Source } from './pulled.ts'
+
+/** The items of a stream that has an end, and cannot be taken up again: cut before that, it is an error. */
+export function follow<Item>(
+  wire: Wire,
+  asked: Asked,
+  toItem: (data: unknown) => Item,
+): AsyncIterableIterator<Item, undefined> {
+  return new Pulled(new Followed(wire, asked, toItem), asked.signal)
+}
+
+class Followed<Item> implements Source<Item> {
+  readonly #wire: Wire
+  readonly #asked: Asked
+  readonly #toItem: (data: unknown) => Item
+  readonly #left = new AbortController()
+  #frames: FrameReader | undefined
+
+  constructor(wire: Wire, asked: Asked, toItem: (data: unknown) => Item) {
+    this.#wire = wire
+    this.#asked = asked
+    this.#toItem = toItem
+  }
+
+  async next(): Promise<Item | undefined> {
+    this.#frames ??= await askFrames(this.#wire, { ...this.#asked, signal: this.#left.signal })
+    for (;;) {
+      const frame = await this.#frames.next()
+      if (frame === undefined) throw this.#frames.cut()
+      if (frame.event === 'end') return undefined
+      if (frame.event === 'error') throw errorOf(frame)
+      if (frame.event === undefined) return this.#toItem(dataOf(frame))
+    }
+  }
+
+  close(): void {
+    this.#left.abort()
+    this.#frames?.close()
+  }
+}

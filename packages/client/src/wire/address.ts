@@ -1,0 +1,40 @@
+import { VitrineError } from '@vitrine/protocol'
+import { percentEncode } from './percent-encode.ts'
+
+export type QueryValue = string | number | boolean | readonly string[] | undefined
+
+/** What is `undefined` is left out. */
+export type Query = Readonly<Record<string, QueryValue>>
+
+/** A path of the API, from its parts: each is one segment, whatever is in it. */
+export function pathOf(parts: readonly string[]): string {
+  return `/v1/${parts.map(segment).join('/')}`
+}
+
+function segment(part: string): string {
+  // An address has no such segments: they would lead to another route.
+  if (typeof part === 'string' && !['', '.', '..'].includes(part)) return percentEncode(part)
+  throw new VitrineError('argument_invalid', `Expected an id or a name, got ${JSON.stringify(part)}.`)
+}
+
+export function queryOf(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${percentEncode(textOf(name, value))}`],
+  )
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+function textOf(name: string, value: NonNullable<QueryValue>): string {
+  if (typeof value === 'object') return value.join(',')
+  if (typeof value === 'number') return String(wholeNumber(name, value))
+  return String(value)
+}
+
+/** JSON has no other numbers that every count and size could be. */
+export function wholeNumber(name: string, value: number, least = 0): number {
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new VitrineError(
+    'argument_invalid',
+    `${name}: expected a whole number of at least ${least}, got ${value}.`,
+  )
+}

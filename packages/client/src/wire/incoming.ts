@@ -1,0 +1,48 @@
+import { type Answer, type Asked, ask } from './ask.ts'
+import { connectionFailed } from './failures.ts'
+import type { Wire } from './wire.ts'
+
+/** Asks for bytes, as they come. */
+export async function askBytes(wire: Wire, asked: Asked): Promise<ReadableStream<Uint8Array>> {
+  const headers = { accept: '*/*', ...asked.headers }
+  return incoming(await ask(wire, { ...asked, headers }))
+}
+
+/** The body of an answer: pulled, and never complete when it is not. */
+export function incoming({ response, callOff, where }: Answer): ReadableStream<Uint8Array> {
+  callOff.stopClock()
+  const reader = response.body?.getReader()
+  const expected = lengthOf(response.headers)
+  let got = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const part = await reader?.read()
+          if (part?.done === false) {
+            got += part.value.byteLength
+            return controller.enqueue(part.value)
+          }
+        } catch (error) {
+          callOff.release()
+          throw callOff.error(error)
+        }
+        callOff.release()
+        if (expected !== undefined && got !== expected)
+          throw connectionFailed(`${where}: expected ${expected} bytes, got ${got}.`)
+        controller.close()
+      },
+      cancel() {
+        callOff.end('left')
+        return reader?.cancel().catch(() => undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Of what was compressed on its way, the length is another one. */
+function lengthOf(headers: Headers): number | undefined {
+  const text = headers.get('content-length')
+  return text === null || headers.has('content-encoding') ? undefined : Number(text)
+}

@@ -1,0 +1,82 @@
+import { VitrineError } from '@vitrine/protocol'
+
+/** Bytes on their way out. */
+export interface Outgoing {
+  readonly body: ReadableStream<Uint8Array> | Uint8Array
+  /** What broke at its source, if that is what broke. */
+  failure(): VitrineError | undefined
+  /** Nobody reads it any more. */
+  leave(): void
+}
+
+/** `file_failed`, or `input_closed` for the input of a command: what a source that breaks is blamed with. */
+export type BrokenCode = 'file_failed' | 'input_closed'
+
+export function outgoing(
+  what: string,
+  data: string | Uint8Array | ReadableStream<Uint8Array>,
+  broken: BrokenCode = 'file_failed',
+): Outgoing {
+  if (typeof data === 'string') return whole(new TextEncoder().encode(data))
+  if (data instanceof Uint8Array) return whole(data)
+  if (!(data instanceof ReadableStream))
+    throw invalid(`${what}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`)
+  if (data.locked) throw invalid(`${what}: the stream is read by somebody else.`)
+  return streamed(what, data, broken)
+}
+
+function whole(body: Uint8Array): Outgoing {
+  return { body, failure: () => undefined, leave: () => undefined }
+}
+
+/** Pulled, never ahead of the connection; and it remembers what went wrong, which `fetch` does not tell. */
+function streamed(what: string, source: ReadableStream<Uint8Array>, broken: BrokenCode): Outgoing {
+  const reader = source.getReader()
+  let failed: VitrineError | undefined
+  let isOver = false
+  const leave = () => {
+    if (isOver) return
+    isOver = true
+    reader.cancel().catch(() => undefined)
+  }
+  const fail = (error: VitrineError) => {
+    failed = error
+    leave()
+    return error
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const part = await reader.read().catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error)
+          throw fail(new VitrineError(broken, `${what}: its source broke off: ${reason}`, { cause: error }))
+        })
+        if (part.done) {
+          isOver = true
+          controller.close()
+        } else if (!(part.value instanceof Uint8Array))
+          throw fail(invalid(`${what}: expected bytes from the stream, got ${typeof part.value}.`))
+        else controller.enqueue(part.value)
+      },
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, failure: () => failed, leave }
+}
+
+/** Browsers send no streams over HTTP/1.1; there it is collected first. */
+export async function sendable(body: Outgoing['body']): Promise<{ body: BodyInit; duplex?: 'half' }> {
+  // The types ask for bytes that are not shared between threads; `fetch` itself says so where they are.
+  if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> }
+  return sendsStreams() ? { body, duplex: 'half' } : { body: await new Response(body).blob() }
+}
+
+function sendsStreams(): boolean {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } }
+  return process?.versions?.node !== undefined
+}
+
+function invalid(message: string): VitrineError {
+  return new VitrineError('argument_invalid', message)
+}

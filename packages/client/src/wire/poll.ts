@@ -1,0 +1,44 @@
+import { Backoff } from './backoff.ts'
+import { isTransportFailure } from './failures.ts'
+import type { Wire } from './wire.ts'
+
+/** A server that does not wait itself is not asked more often than this. */
+const leastMs = 200
+
+/** Asks until the answer is final. What is waited for goes on at the server, so a connection that fails is no end. */
+export async function poll<Answer>(
+  wire: Wire,
+  question: () => Promise<Answer>,
+  isFinal: (answer: Answer) => boolean,
+): Promise<Answer> {
+  const backoff = new Backoff()
+  for (;;) {
+    const began = performance.now()
+    try {
+      const answer = await question()
+      if (isFinal(answer)) return answer
+      backoff.reset()
+      if (performance.now() - began < leastMs) await wire.timing.sleep(leastMs, wire.closing)
+    } catch (error) {
+      if (wire.closing.aborted || !isTransportFailure(error)) throw error
+      await wire.timing.sleep(backoff.next(), wire.closing)
+    }
+  }
+}
+
+/** Asks for something again that is the same however often it is asked for. */
+export async function insist<Answer>(
+  wire: Wire,
+  times: number,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const backoff = new Backoff()
+  for (let again = 0; ; again += 1) {
+    try {
+      return await request()
+    } catch (error) {
+      if (again === times || wire.closing.aborted || !isTransportFailure(error)) throw error
+      await wire.timing.sleep(backoff.next(), wire.closing)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import * as z from 'zod/mini'
+import { table } from './route.ts'
+import { count, flag, jsonObject, modeText, size, words } from './values.ts'
+
+const user = z.optional(z.string())
+const kind = z.enum(['file', 'directory', 'symlink', 'other'])
+const scheme = z.optional(z.enum(['tar', 'tar.gz', 'tar.zst', 'zip']))
+
+export const fileStat = z.object({
+  path: z.string(),
+  kind,
+  size: z.number(),
+  mode: z.number(),
+  modifiedAt: z.string(),
+  target: z.optional(z.string()),
+})
+
+const file = (method: 'GET' | 'POST' | 'PUT', name: string, summary: string) =>
+  ({ method, path: `/files/${name}`, scope: 'sandbox', access: 'full', summary }) as const
+
+/** A path in a query is its bytes, percent-encoded: also those that are no text. */
+export const fileRoutes = table({
+  readFile: {
+    ...file('GET', 'content', 'The bytes of a file; byte ranges are answered.'),
+    query: z.object({ path: z.string(), user }),
+    answer: 'bytes',
+  },
+  writeFile: {
+    ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
+    query: z.object({
+      path: z.string(),
+      append: z.optional(flag),
+      parents: z.optional(flag),
+      mode: z.optional(modeText),
+      user,
+    }),
+    body: 'bytes',
+    answer: fileStat,
+  },
+  listFiles: {
+    ...file('GET', 'list', 'What is in a directory, by name.'),
+    query: z.object({ path: z.string(), limit: z.optional(count), user }),
+    answer: z.object({ entries: z.array(fileStat), truncated: z.boolean() }),
+  },
+  statFile: {
+    ...file('GET', 'stat', 'One file, directory or link.'),
+    query: z.object({ path: z.string(), user }),
+    answer: fileStat,
+  },
+  fileExists: {
+    ...file('GET', 'exists', 'Whether there is something at a path.'),
+    query: z.object({ path: z.string(), user }),
+    answer: z.object({ exists: z.boolean() }),
+  },
+  makeDirectory: {
+    ...file('POST', 'mkdir', 'Makes a directory.'),
+    body: z.object({
+      path: z.string(),
+      parents: z.optional(z.boolean()),
+      mode: z.optional(size),
+      user,
+    }),
+    status: 204,
+    answer: 'nothing',
+  },
+  moveFile: {
+    ...file('POST', 'move', 'Moves what is at one path to another.'),
+    body: z.object({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
+    status: 204,
+    answer: 'nothing',
+  },
+  removeFile: {
+    ...file('POST', 'remove', 'Removes a file, or a directory with `recursive`.'),
+    body: z.object({
+      path: z.string(),
+      recursive: z.optional(z.boolean()),
+      force: z.optional(z.boolean()),
+      user,
+    }),
+    status: 204,
+    answer: 'nothing',
+  },
+  changeMode: {
+    ...file('POST', 'chmod', 'Changes permission bits.'),
+    body: z.object({ path: z.string(), mode: size, user }),
+    status: 204,
+    answer: 'nothing',
+  },
+  searchFiles: {
+    ...file('POST', 'search', 'Finds files by name or by what is in them.'),
+    body: z.object({
+      path: z.string(),
+      name: z.optional(z.string()),
+      content: z.optional(z.string()),
+      ignoreCase: z.optional(z.boolean()),
+      ignore: z.optional(z.array(z.string())),
+      limit: z.optional(size),
+      user,
+    }),
+    answer: z.object({
+      hits: z.array(
+        z.object({
+          path: z.string(),
+          kind,
+          line: z.optional(z.number()),
+          text: z.optional(z.string()),
+        }),
+      ),
+      truncated: z.boolean(),
+    }),
+  },
+  watchFiles: {
+    ...file('GET', 'watch', 'The `file.*` events from now on.'),
+    query: z.object({ ignore: z.optional(words) }),
+    answer: 'event-stream',
+  },
+  flushFiles: {
+    ...file('POST', 'flush', 'Answers once every change made before is in the journal.'),
+    status: 204,
+    answer: 'nothing',
+  },
+  downloadArchive: {
+    ...file('GET', 'archive', 'A file or a directory as an archive.'),
+    query: z.object({ path: z.string(), scheme, user }),
+    answer: 'bytes',
+  },
+  uploadArchive: {
+    ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
+    query: z.object({ path: z.string(), scheme, user }),
+    body: 'bytes',
+    answer: jsonObject,
+  },
+  extractArchive: {
+    ...file(
+      'POST',
+      'extract',
+      'Unpacks the archive at a path where it lies; one in the body is put there first.',
+    ),
+    query: z.object({ path: z.string(), scheme, user }),
+    body: 'bytes',
+    bodyOptional: true,
+    answer: jsonObject,
+  },
+})

@@ -1,0 +1,21 @@
+/** The HTTP API as data: every route with what it takes and gives. */
+import { eventRoutes } from './events.ts'
+import { fileRoutes } from './files.ts'
+import { processRoutes } from './processes.ts'
+import { sandboxRoutes } from './sandboxes.ts'
+import { sessionRoutes } from './sessions.ts'
+
+export { execRequest } from './processes.ts'
+export type { Media, Route } from './route.ts'
+export { eventRoutes, fileRoutes, processRoutes, sandboxRoutes, sessionRoutes }
+
+export const routes = {
+  ...sandboxRoutes,
+  ...eventRoutes,
+  ...processRoutes,
+  ...fileRoutes,
+  ...sessionRoutes,
+}
+
+export type Routes = typeof routes
+export type RouteName = keyof Routes

@@ -1,0 +1,176 @@
+import * as z from 'zod/mini'
+import { table } from './route.ts'
+import { command, count, flag, input, outcome, shell, size, terminalSize, texts } from './values.ts'
+
+const how = {
+  cwd: z.optional(z.string()),
+  env: z.optional(texts),
+  user: z.optional(z.string()),
+  timeoutMs: z.optional(size),
+}
+
+export const execRequest = z.object({
+  /** A text runs in a shell, a list as it is. */
+  command,
+  shell: z.optional(z.union([z.string(), z.array(z.string())])),
+  ...how,
+  stdin: z.optional(z.string()),
+  stdinEncoding: z.optional(z.enum(['utf8', 'base64'])),
+  maxOutputBytes: z.optional(size),
+})
+
+export const execResult = z.object({
+  outcome,
+  exitCode: z.nullable(z.number()),
+  signal: z.nullable(z.string()),
+  stdout: z.string(),
+  stderr: z.string(),
+  truncated: z.boolean(),
+  durationMs: z.number(),
+})
+
+export const spawnRequest = z.object({
+  /** A program, with `args`; a list is a program with its arguments; with `shell`, a text for it. */
+  command,
+  args: z.optional(z.array(z.string())),
+  shell: z.optional(shell),
+  ...how,
+  tty: z.optional(z.union([z.boolean(), terminalSize])),
+  interactive: z.optional(z.boolean()),
+  owner: z.optional(z.string()),
+  restart: z.optional(z.enum(['never', 'on-failure', 'always'])),
+})
+
+const exit = z.object({
+  outcome,
+  exitCode: z.nullable(z.number()),
+  signal: z.nullable(z.string()),
+})
+
+export const processInfo = z.object({
+  id: z.string(),
+  argv: z.array(z.string()),
+  tty: z.boolean(),
+  startedAt: z.string(),
+  state: z.enum(['running', 'waiting', 'exited']),
+  restarts: z.number(),
+  owner: z.optional(z.string()),
+  pid: z.optional(z.number()),
+  exit: z.optional(exit),
+  // The same in other words, as clients of sandbox-agent know them.
+  command: z.string(),
+  args: z.array(z.string()),
+  interactive: z.boolean(),
+  status: z.enum(['running', 'exited']),
+  exitCode: z.optional(z.nullable(z.number())),
+  createdAtMs: z.number(),
+})
+
+const one = (method: 'GET' | 'POST' | 'DELETE', rest: string, summary: string) =>
+  ({ method, path: `/processes/{process}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
+
+const logEntry = z.object({
+  sequence: z.number(),
+  stream: z.enum(['stdout', 'stderr', 'pty']),
+  timestampMs: z.number(),
+  data: z.string(),
+  encoding: z.literal('base64'),
+  offset: z.number(),
+  skipped: z.optional(z.number()),
+})
+
+export const processRoutes = table({
+  exec: {
+    method: 'POST',
+    path: '/exec',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Runs a command to its end.',
+    body: execRequest,
+    answer: execResult,
+  },
+  execWithInput: {
+    method: 'POST',
+    path: '/exec/input',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'The same with the body as its input, as it comes, and everything else as JSON in the query.',
+    query: z.object({ options: z.string() }),
+    body: 'bytes',
+    answer: execResult,
+  },
+  spawn: {
+    method: 'POST',
+    path: '/processes',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Starts a process.',
+    body: spawnRequest,
+    answer: processInfo,
+  },
+  listProcesses: {
+    method: 'GET',
+    path: '/processes',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Every process that was started and not removed.',
+    query: z.object({ owner: z.optional(z.string()) }),
+    answer: z.object({ processes: z.array(processInfo) }),
+  },
+  getProcess: {
+    ...one('GET', '', 'One process; with `wait`, once it has ended.'),
+    query: z.object({ wait: z.optional(count) }),
+    answer: processInfo,
+  },
+  removeProcess: {
+    ...one('DELETE', '', 'Forgets a process that has ended.'),
+    status: 204,
+    answer: 'nothing',
+  },
+  readLogs: {
+    ...one('GET', '/logs', 'What it wrote, from the journal; with `follow`, as a stream.'),
+    query: z.object({
+      stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
+      tail: z.optional(count),
+      since: z.optional(z.string()),
+      follow: z.optional(flag),
+    }),
+    answer: z.object({ processId: z.string(), stream: z.string(), entries: z.array(logEntry) }),
+    streams: true,
+  },
+  viewProcess: {
+    ...one('GET', '/view', 'Its most recent output and then everything as it comes, unredacted.'),
+    answer: 'event-stream',
+  },
+  writeInput: {
+    ...one('POST', '/input', 'Writes to its input.'),
+    body: input,
+    answer: z.object({ bytesWritten: z.number() }),
+  },
+  resizeTerminal: {
+    ...one('POST', '/terminal/resize', 'Tells its terminal another size.'),
+    body: terminalSize,
+    answer: terminalSize,
+  },
+  signalProcess: {
+    ...one('POST', '/signal', 'Sends a signal.'),
+    body: z.object({ signal: z.string() }),
+    status: 204,
+    answer: 'nothing',
+  },
+  stopProcess: {
+    ...one('POST', '/stop', 'Ends it politely, then for certain.'),
+    query: z.object({ waitMs: z.optional(count) }),
+    answer: processInfo,
+  },
+  killProcess: {
+    ...one('POST', '/kill', 'Ends it with everything it started.'),
+    query: z.object({ waitMs: z.optional(count) }),
+    answer: processInfo,
+  },
+  openTerminal: {
+    ...one('GET', '/terminal/ws', 'A terminal over a WebSocket.'),
+    query: z.object({ access_token: z.optional(z.string()) }),
+    answer: 'socket',
+  },
+})

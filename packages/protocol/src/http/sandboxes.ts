@@ -1,0 +1,147 @@
+import * as z from 'zod/mini'
+import { table } from './route.ts'
+import { command, count, jsonObject, texts } from './values.ts'
+
+export const sandboxInfo = z.object({
+  id: z.string(),
+  provider: z.string(),
+  labels: texts,
+  createdAt: z.string(),
+  state: z.enum(['running', 'kept', 'destroyed']),
+})
+
+/** What a client needs to be that sandbox. */
+export const sandboxDescription = z.object({
+  ...sandboxInfo.shape,
+  root: z.string(),
+  capabilities: jsonObject,
+})
+
+const lifecycle = (path: string, summary: string) =>
+  ({ method: 'POST', path: `/sandboxes/{sandbox}/${path}`, scope: 'host', access: 'full', summary }) as const
+
+export const sandboxRoutes = table({
+  health: {
+    method: 'GET',
+    path: '/health',
+    scope: 'host',
+    access: 'read',
+    summary: 'Whether the daemon answers.',
+    answer: z.object({ status: z.literal('ok'), version: z.string() }),
+  },
+  listSandboxes: {
+    method: 'GET',
+    path: '/sandboxes',
+    scope: 'host',
+    access: 'read',
+    summary: 'Every sandbox that the host remembers.',
+    answer: z.object({ sandboxes: z.array(sandboxInfo), default: z.optional(z.string()) }),
+  },
+  createSandbox: {
+    method: 'POST',
+    path: '/sandboxes',
+    scope: 'host',
+    access: 'full',
+    summary: 'Creates a sandbox and starts it.',
+    body: z.strictObject({
+      id: z.optional(z.string()),
+      provider: z.optional(z.string()),
+      labels: z.optional(texts),
+      /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
+      local: z.optional(jsonObject),
+      workspace: z.optional(jsonObject),
+    }),
+    status: 201,
+    answer: sandboxDescription,
+  },
+  getSandbox: {
+    method: 'GET',
+    path: '/sandboxes/{sandbox}',
+    scope: 'host',
+    access: 'read',
+    summary: 'One sandbox as it is now; it is not started.',
+    answer: sandboxInfo,
+  },
+  attachSandbox: {
+    ...lifecycle('attach', 'Starts a sandbox that is kept, unless it runs.'),
+    answer: sandboxDescription,
+  },
+  startSandbox: { ...lifecycle('start', 'Starts a sandbox that was stopped.'), answer: sandboxDescription },
+  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: sandboxInfo },
+  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: sandboxInfo },
+  stopSandbox: {
+    ...lifecycle('stop', 'Persists the workspace and ends every process.'),
+    answer: sandboxInfo,
+  },
+  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: sandboxInfo },
+  destroySandbox: {
+    method: 'DELETE',
+    path: '/sandboxes/{sandbox}',
+    scope: 'host',
+    access: 'full',
+    summary: 'Removes the workspace for good. The journal stays.',
+    status: 204,
+    answer: 'nothing',
+  },
+  isRunning: {
+    method: 'GET',
+    path: '/running',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Asks the sandbox whether it runs; an operation like any other.',
+    answer: z.object({ running: z.boolean() }),
+  },
+  onBeforeStop: {
+    method: 'POST',
+    path: '/before-stop',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Registers a command that runs before the workspace is persisted by a stop.',
+    body: z.object({ command }),
+    status: 204,
+    answer: 'nothing',
+  },
+  skipOnPersist: {
+    method: 'POST',
+    path: '/skip-on-persist',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Keeps a path of the workspace out of what is persisted.',
+    body: z.object({ path: z.string() }),
+    answer: z.object({ path: z.string() }),
+  },
+  persistWorkspace: {
+    method: 'GET',
+    path: '/workspace',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'The workspace as a tar.',
+    answer: 'bytes',
+  },
+  hydrateWorkspace: {
+    method: 'PUT',
+    path: '/workspace',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'The workspace becomes what is in the tar, all of it or not at all.',
+    body: 'bytes',
+    answer: jsonObject,
+  },
+  listPorts: {
+    method: 'GET',
+    path: '/ports',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'What listens in the sandbox.',
+    answer: z.object({ ports: z.array(jsonObject) }),
+  },
+  resolvePort: {
+    method: 'GET',
+    path: '/ports/{port}',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
+    query: z.object({ wait: z.optional(count) }),
+    answer: z.object({ host: z.string(), port: z.number(), url: z.string() }),
+  },
+})

@@ -1,0 +1,212 @@
+import * as z from 'zod/mini'
+import { table } from './route.ts'
+import { count, jsonObject, outcome, size, texts } from './values.ts'
+
+const permissionKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+
+const settings = {
+  cwd: z.optional(z.string()),
+  credentials: z.optional(z.union([z.enum(['none', 'env', 'host']), texts])),
+  modelEndpoint: z.optional(
+    z.object({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
+  ),
+  mcpServers: z.optional(z.array(jsonObject)),
+  model: z.optional(z.string()),
+  mode: z.optional(z.string()),
+  thoughtLevel: z.optional(z.string()),
+  env: z.optional(texts),
+  permissions: z.optional(
+    z.union([
+      z.enum(['ask', 'allow', 'deny']),
+      z.object({
+        default: z.optional(z.enum(['ask', 'allow', 'deny'])),
+        allow: z.optional(z.array(z.string())),
+        allowAlways: z.optional(z.array(z.string())),
+        deny: z.optional(z.array(z.string())),
+        timeoutMs: z.optional(size),
+        onTimeout: z.optional(z.union([permissionKind, z.literal('cancelled')])),
+      }),
+    ]),
+  ),
+  limits: z.optional(
+    z.object({ idleMs: z.optional(size), totalMs: z.optional(size), cancelMs: z.optional(size) }),
+  ),
+  queue: z.optional(size),
+  restoreChars: z.optional(size),
+}
+
+/** A session as it is now, with what it waits for. */
+export const sessionState = z.object({
+  id: z.string(),
+  agent: z.string(),
+  state: z.enum(['open', 'closed']),
+  createdAt: z.string(),
+  cwd: z.string(),
+  title: z.optional(z.string()),
+  turns: z.number(),
+  busy: z.boolean(),
+  options: z.array(jsonObject),
+  agentSession: z.optional(z.string()),
+  permissions: z.array(jsonObject),
+  questions: z.array(jsonObject),
+})
+
+export const promptResult = z.object({
+  turn: z.string(),
+  outcome,
+  stopReason: z.optional(z.string()),
+  usage: z.optional(jsonObject),
+  modelError: z.optional(jsonObject),
+})
+
+const one = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', rest: string, summary: string) =>
+  ({ method, path: `/sessions/{session}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
+
+export const sessionRoutes = table({
+  openSession: {
+    method: 'POST',
+    path: '/sessions',
+    scope: 'sandbox',
+    access: 'full',
+    summary: 'Opens a session with an agent; with `resume`, brings back the one of that id if there is one.',
+    body: z.strictObject({
+      agent: z.string(),
+      id: z.optional(z.string()),
+      ...settings,
+      resume: z.optional(z.boolean()),
+    }),
+    status: 201,
+    answer: sessionState,
+  },
+  listSessions: {
+    method: 'GET',
+    path: '/sessions',
+    scope: 'sandbox',
+    access: 'read',
+    summary: 'Every session of the sandbox, open or closed.',
+    answer: z.object({ sessions: z.array(jsonObject) }),
+  },
+  getSession: { ...one('GET', '', 'One session that is open.'), answer: sessionState },
+  resumeSession: {
+    ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
+    body: z.strictObject(settings),
+    bodyOptional: true,
+    answer: sessionState,
+  },
+  prompt: {
+    ...one(
+      'POST',
+      '/prompt',
+      'Says something to the agent. Answers at once, or with `wait` when the turn has ended. Sent again with the same `turn`, it is the same prompt.',
+    ),
+    query: z.object({ wait: z.optional(z.enum(['true', 'false', ''])) }),
+    body: z.object({
+      content: z.union([z.string(), z.array(jsonObject)]),
+      turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
+    }),
+    status: 202,
+    answer: z.union([z.object({ turn: z.string() }), promptResult]),
+  },
+  getTurn: {
+    ...one(
+      'GET',
+      '/turns/{turn}',
+      'How a turn ended; with `wait`, once it has, or after so many milliseconds.',
+    ),
+    query: z.object({ wait: z.optional(count) }),
+    answer: z.union([z.object({ turn: z.string(), running: z.literal(true) }), promptResult]),
+  },
+  cancelTurn: {
+    ...one('POST', '/cancel', 'Ends the turn that runs, and answers those that wait.'),
+    body: z.object({ turn: z.optional(z.string()) }),
+    bodyOptional: true,
+    status: 204,
+    answer: 'nothing',
+  },
+  setOption: {
+    ...one('PUT', '/options/{option}', 'Chooses a mode, a model, a thought level, or another option.'),
+    body: z.object({ value: z.union([z.string(), z.boolean()]) }),
+    answer: sessionState,
+  },
+  setMode: {
+    ...one('PUT', '/mode', 'Chooses a mode.'),
+    body: z.object({ value: z.string() }),
+    answer: sessionState,
+  },
+  setModel: {
+    ...one('PUT', '/model', 'Chooses a model.'),
+    body: z.object({ value: z.string() }),
+    answer: sessionState,
+  },
+  setThoughtLevel: {
+    ...one('PUT', '/thought-level', 'Chooses a thought level.'),
+    body: z.object({ value: z.string() }),
+    answer: sessionState,
+  },
+  answerPermission: {
+    ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
+    body: z.object({
+      answer: z.union([permissionKind, z.literal('cancelled'), z.object({ option: z.string() })]),
+    }),
+    status: 204,
+    answer: 'nothing',
+  },
+  answerQuestion: {
+    ...one('POST', '/questions/{question}', 'Answers a question that the agent waits for.'),
+    body: z.object({
+      action: z.enum(['accept', 'decline', 'cancel']),
+      content: z.optional(z.record(z.string(), z.json())),
+    }),
+    status: 204,
+    answer: 'nothing',
+  },
+  readTranscript: {
+    ...one('GET', '/transcript', 'What was said and done, up to a `seq` of the journal or up to now.'),
+    access: 'read',
+    query: z.object({ at: z.optional(count) }),
+    answer: jsonObject,
+  },
+  closeSession: {
+    ...one('DELETE', '', 'Ends a session and, if nobody else needs it, its agent.'),
+    status: 204,
+    answer: 'nothing',
+  },
+  forkSession: {
+    ...one('POST', '/fork', 'Another session that goes on from here, where the agent can.'),
+    body: z.object({ id: z.optional(z.string()) }),
+    bodyOptional: true,
+    status: 201,
+    answer: sessionState,
+  },
+  listAgents: {
+    method: 'GET',
+    path: '/agents',
+    scope: 'host',
+    access: 'read',
+    summary: 'The agents there are.',
+    answer: z.object({ agents: z.array(jsonObject) }),
+  },
+  getAgent: {
+    method: 'GET',
+    path: '/agents/{agent}',
+    scope: 'host',
+    access: 'read',
+    summary: 'One agent.',
+    answer: jsonObject,
+  },
+  installAgent: {
+    method: 'POST',
+    path: '/agents/{agent}/install',
+    scope: 'host',
+    access: 'full',
+    summary: 'Installs an agent; as a stream, with its progress.',
+    body: z.object({
+      agentVersion: z.optional(z.nullable(z.string())),
+      agentProcessVersion: z.optional(z.nullable(z.string())),
+      reinstall: z.optional(z.nullable(z.boolean())),
+    }),
+    bodyOptional: true,
+    answer: jsonObject,
+    streams: true,
+  },
+})

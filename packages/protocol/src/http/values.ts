@@ -1,0 +1,44 @@
+import * as z from 'zod/mini'
+import { outcomes } from '../events/data/shared.ts'
+import type { JsonObject } from '../json.ts'
+
+/** Values of a query are texts. */
+export const flag = z.pipe(
+  z.enum(['true', 'false', '1', '0', '']),
+  z.transform((text) => text !== 'false' && text !== '0'),
+)
+export const count = z.pipe(
+  z.string().check(z.regex(/^\d{1,15}$/, 'expected a whole number')),
+  z.transform(Number),
+)
+/** Permission bits, as octal digits. */
+export const modeText = z.pipe(
+  z.string().check(z.regex(/^[0-7]{1,4}$/, 'expected octal digits, such as 644')),
+  z.transform((text) => Number.parseInt(text, 8)),
+)
+/** A list as one text: `a,b`. */
+export const words = z.pipe(
+  z.string(),
+  z.transform((text) => text.split(',').filter((word) => word !== '')),
+)
+
+export const outcome = z.enum(outcomes)
+export const texts = z.record(z.string(), z.string())
+export const size = z.int().check(z.minimum(0))
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+)
+export const command = z.union([z.string(), z.array(z.string())])
+export const shell = z.union([z.boolean(), z.string(), z.array(z.string())])
+export const input = z.object({
+  data: z.string(),
+  /** `text` is another word for `utf8`. */
+  encoding: z.optional(z.enum(['utf8', 'text', 'base64'])),
+  /** Nothing follows. */
+  end: z.optional(z.boolean()),
+})
+export const terminalSize = z.object({
+  cols: z.int().check(z.minimum(1), z.maximum(10_000)),
+  rows: z.int().check(z.minimum(1), z.maximum(10_000)),
+})

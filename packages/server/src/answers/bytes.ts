@@ -1,0 +1,49 @@
+import { VitrineError } from '@vitrine/protocol'
+import { securityHeaders } from '../guard/headers.ts'
+
+export interface Range {
+  readonly start: number
+  /** The byte to stop before. */
+  readonly end: number
+}
+
+/** The one range of a `Range` header; nothing where there is none, or one that may be ignored. */
+export function readRange(header: string | null, size: number): Range | undefined {
+  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  if (found === null) return undefined
+  const [, first = '', last = ''] = found
+  if (first === '' && last === '') return undefined
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  if (start >= size || end <= start)
+    throw new VitrineError('range_invalid', `There are ${size} bytes: the range lies outside.`, {
+      details: { size },
+    })
+  return { start, end }
+}
+
+/** Bytes of a known size, or a range of them. */
+export function bytesResponse(
+  body: ReadableStream<Uint8Array>,
+  size: number,
+  range: Range | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { start, end } = range ?? { start: 0, end: size }
+  return new Response(body, {
+    status: range === undefined ? 200 : 206,
+    headers: {
+      ...securityHeaders,
+      'content-type': 'application/octet-stream',
+      'accept-ranges': 'bytes',
+      'content-length': String(end - start),
+      ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
+      ...headers,
+    },
+  })
+}
+
+/** Bytes of which nobody knows yet how many there are. */
+export function streamResponse(body: ReadableStream<Uint8Array>, type: string): Response {
+  return new Response(body, { headers: { ...securityHeaders, 'content-type': type } })
+}

@@ -1,0 +1,15 @@
+import type { Host } from '@vitrine/host'
+import type { DefaultSandbox } from './default-sandbox.ts'
+import type { StreamLimits } from './streams/stream.ts'
+import type { Turns } from './turns.ts'
+
+/** What every handler works with. */
+export interface Daemon {
+  readonly host: Host
+  readonly defaultSandbox: DefaultSandbox
+  readonly turns: Turns
+  readonly streams: StreamLimits
+  readonly version: string
+  /** Aborted once the daemon is going down: streams say so and end. */
+  readonly closing: AbortSignal
+}

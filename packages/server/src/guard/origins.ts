@@ -1,0 +1,52 @@
+import { VitrineError } from '@vitrine/protocol'
+import { hostName } from './hosts.ts'
+
+/** Which pages of other origins may call. None, unless it was said. */
+export class Origins {
+  readonly #allowed: ReadonlySet<string>
+
+  constructor(allowed: readonly string[] = []) {
+    for (const origin of allowed) checkOrigin(origin)
+    this.#allowed = new Set(allowed)
+  }
+
+  /** The origin to answer with, nothing for a caller that is no page or is one of our own; others are refused. */
+  check(origin: string | null | undefined, host: string | null | undefined): string | undefined {
+    if (origin === null || origin === undefined) return undefined
+    if (this.#allowed.has(origin)) return origin
+    if (isOwn(origin, host)) return undefined
+    throw new VitrineError('origin_refused', 'Pages of this origin may not call the daemon.')
+  }
+}
+
+function isOwn(origin: string, host: string | null | undefined): boolean {
+  if (host === null || host === undefined || hostName(host) === undefined) return false
+  const lower = host.toLowerCase()
+  return origin === `http://${lower}` || origin === `https://${lower}`
+}
+
+function checkOrigin(origin: string): void {
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return
+  throw new VitrineError(
+    'argument_invalid',
+    `cors: expected an origin such as https://app.example.com, got ${JSON.stringify(origin)}.`,
+  )
+}
+
+export function corsHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'content-range, accept-ranges, content-length, etag, location',
+    vary: 'origin',
+  }
+}
+
+export function preflightHeaders(origin: string): Record<string, string> {
+  return {
+    ...corsHeaders(origin),
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+    'access-control-allow-headers':
+      'authorization, content-type, range, last-event-id, traceparent, vitrine-run, vitrine-session, vitrine-turn, vitrine-actor',
+    'access-control-max-age': '600',
+  }
+}

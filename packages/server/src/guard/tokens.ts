@@ -1,0 +1,57 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { VitrineError } from '@vitrine/protocol'
+import type { Caller } from './caller.ts'
+
+export interface NamedToken extends Caller {
+  readonly token: string
+}
+
+/** Finds out who calls. Every known token is compared, in a time that tells nothing about it. */
+export class Tokens {
+  readonly #known: readonly { readonly digest: Buffer; readonly caller: Caller }[]
+  /** Who a caller without a token is, where that was asked for. */
+  readonly #anyone: Caller | undefined
+
+  constructor(tokens: readonly NamedToken[], anyone?: Caller) {
+    for (const { token, name } of tokens) checkToken(token, name)
+    this.#known = tokens.map(({ token, name, access }) => ({
+      digest: digestOf(token),
+      caller: { name, access },
+    }))
+    this.#anyone = anyone
+  }
+
+  /** The caller behind a token, or an error that does not repeat it. */
+  caller(token: string | undefined): Caller {
+    const found = token === undefined ? undefined : this.#find(token)
+    const caller = found ?? (token === undefined ? this.#anyone : undefined)
+    if (caller !== undefined) return caller
+    const what = token === undefined ? 'A token is needed.' : 'The token is not one of this daemon.'
+    throw new VitrineError('token_invalid', what)
+  }
+
+  #find(token: string): Caller | undefined {
+    const digest = digestOf(token)
+    let caller: Caller | undefined
+    for (const known of this.#known) if (timingSafeEqual(known.digest, digest)) caller = known.caller
+    return caller
+  }
+}
+
+/** Of one length, whatever the token's is. */
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
+}
+
+function checkToken(token: string, name: string): void {
+  if (/^[\x21-\x7e]{8,512}$/.test(token)) return
+  throw new VitrineError(
+    'argument_invalid',
+    `The token ${name}: expected 8 to 512 visible ASCII characters without spaces.`,
+  )
+}
+
+/** The token of an `Authorization` header. */
+export function bearerToken(header: string | null | undefined): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1]
+}

@@ -1,0 +1,119 @@
+import { type AgentInfo, type InstallProgress, toProblem, VitrineError } from '@vitrine/protocol'
+import type { sessionRoutes } from '@vitrine/protocol/http'
+import type { Daemon } from '../daemon.ts'
+import type { HandlersOf } from '../routing/call.ts'
+import { frame } from '../streams/frames.ts'
+import { eventStream, type StreamSource } from '../streams/stream.ts'
+
+type AgentRoutes = Pick<typeof sessionRoutes, 'listAgents' | 'getAgent' | 'installAgent'>
+
+export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes> {
+  const find = async (name: string) => {
+    const agent = (await host.listAgents()).find((one) => one.name === name)
+    if (agent === undefined) throw new VitrineError('agent_unknown', `There is no agent ${name}.`)
+    return agent
+  }
+  return {
+    async listAgents() {
+      return { agents: (await host.listAgents()).map(shown) }
+    },
+    async getAgent({ params }) {
+      return shown(await find(params.agent ?? ''))
+    },
+    async installAgent({ params, body, signal, wantsStream }) {
+      const { agent = '' } = params
+      const { installed } = await find(agent)
+      const version = body?.agentVersion ?? body?.agentProcessVersion ?? undefined
+      const install = async (onProgress?: (progress: InstallProgress) => void) => {
+        const done = await host.installAgent(agent, {
+          signal,
+          ...(version !== undefined && { version }),
+          ...(onProgress && { onProgress }),
+        })
+        return {
+          ...done,
+          already_installed: installed && !body?.reinstall,
+          artifacts: [{ kind: 'agent_process', path: done.path, source: 'npm', version: done.version }],
+        }
+      }
+      return wantsStream ? eventStream(progressOf(install), streams) : install()
+    },
+  }
+}
+
+/** In our words, and in those that clients of sandbox-agent know. */
+function shown(agent: AgentInfo) {
+  const { name, installed, credentials, capabilities, options } = agent
+  return {
+    ...agent,
+    id: name,
+    installed,
+    credentialsAvailable: credentials.present.length > 0 || credentials.wanted.length === 0,
+    configOptions: options.map(({ id, name: title, category, current, choices }) => ({
+      id,
+      name: title,
+      category,
+      type: 'select',
+      currentValue: current,
+      options: choices,
+    })),
+    capabilities: {
+      ...capabilities,
+      planMode: capabilities.modes,
+      questions: true,
+      toolCalls: true,
+      toolResults: true,
+      textMessages: true,
+      fileAttachments: true,
+      sessionLifecycle: true,
+      errorEvents: true,
+      reasoning: true,
+      status: true,
+      commandExecution: true,
+      fileChanges: true,
+      mcpTools: capabilities.mcp,
+      streamingDeltas: true,
+      itemStarted: true,
+      sharedProcess: capabilities.shared,
+    },
+  }
+}
+
+/** Each step as it comes, then what came of it. */
+function progressOf(
+  install: (onProgress: (progress: InstallProgress) => void) => Promise<unknown>,
+): StreamSource {
+  const waiting: Uint8Array[] = []
+  let wake = () => {}
+  let over = false
+  const say = (event: string, data: unknown) => {
+    waiting.push(frame(event, data))
+    wake()
+  }
+  const done = install((progress) => say('progress', progress))
+    .then(
+      (result) => say('result', result),
+      (error: unknown) => say('error', toProblem(error)),
+    )
+    .finally(() => {
+      over = true
+      wake()
+    })
+  return {
+    async next() {
+      while (waiting.length === 0 && !over) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        await promise
+      }
+      if (waiting.length === 0) await done
+      return waiting.shift()
+    },
+    heartbeat: () => ({}),
+    end: () => ({ reason: 'over' }),
+    close: () => {
+      over = true
+      wake()
+    },
+  }
+}

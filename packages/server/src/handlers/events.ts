@@ -1,0 +1,110 @@
+import type { Deliveries, DeliveryOptions, Store } from '@vitrine/journal'
+import { type EventInput, type Page, type ReadOptions, VitrineError } from '@vitrine/protocol'
+import type { eventRoutes } from '@vitrine/protocol/http'
+import { bytesResponse, readRange } from '../answers/bytes.ts'
+import type { Daemon } from '../daemon.ts'
+import type { CallOf, HandlersOf } from '../routing/call.ts'
+import { present } from '../routing/present.ts'
+import { journalSource } from '../streams/sources.ts'
+import { eventStream } from '../streams/stream.ts'
+
+/** Held for each reader: what a reader that stops reading costs. */
+const streamPage = 64
+const maxWaitMs = 60_000
+
+type Reading = CallOf<(typeof eventRoutes)['readEvents']>
+
+/** One journal, or the whole store. */
+interface Readable {
+  read(options?: ReadOptions): Promise<Page>
+  deliveries(options?: DeliveryOptions): Deliveries
+}
+
+export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
+  const { store } = daemon.host
+  return {
+    async readEvents(call) {
+      const journal = await subjectOf(call, store)
+      if (call.wantsStream) return stream(daemon, journal, call)
+      return readPage(journal, call)
+    },
+    async recordEvents({ body, ...call }) {
+      const sandbox = await call.sandbox()
+      // The journal checks every event; its message says which field is wrong.
+      await sandbox.record(body.events as unknown as EventInput[])
+    },
+    async summarizeEvents({ query, signal, ...call }) {
+      return (await call.journal()).summary({ ...present(query), signal })
+    },
+    async readBlob({ params, request }) {
+      const { hash = '' } = params
+      const whole = await store.getBlob(hash)
+      const range = readRange(request.headers.get('range'), whole.bytes)
+      if (range !== undefined) await whole.stream.cancel()
+      const { stream } = range === undefined ? whole : await store.getBlob(hash, range)
+      return bytesResponse(stream, whole.bytes, range, {
+        etag: `"${hash}"`,
+        // What an agent wrote is shown as what it is called, never run.
+        'content-security-policy': 'sandbox',
+        'content-disposition': 'attachment',
+      })
+    },
+    async listSinks() {
+      return {
+        sinks: store.sinks.map(({ error, ...sink }) => ({ ...sink, ...(error && { error: error.message }) })),
+      }
+    },
+  }
+}
+
+async function subjectOf(call: Reading, store: Store): Promise<Readable> {
+  if (call.query.scope === 'all') return store
+  if (call.query.scope === 'host') return store.journal('host')
+  return call.journal()
+}
+
+function stream(daemon: Daemon, journal: Readable, call: Reading): Response {
+  const { types, session, run, text } = call.query
+  const after = call.request.headers.get('last-event-id') ?? call.query.after
+  const filter = present({ types, session, run, text, after })
+  const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal })
+  return eventStream(journalSource(deliveries, daemon.closing), daemon.streams)
+}
+
+async function readPage(journal: Readable, { query, signal }: Reading): Promise<Page> {
+  const { wait = 0, scope: _scope, at, ...rest } = query
+  const options: ReadOptions = {
+    ...present(rest),
+    ...(at !== undefined && { at: placeOf(at) }),
+    signal,
+  }
+  const page = await journal.read(options)
+  if (wait === 0 || page.events.length > 0 || query.order === 'backwards') return page
+  return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal)
+}
+
+/** Once there is one event, what there is then; nothing new after a while. */
+async function waitForMore(
+  journal: Readable,
+  options: ReadOptions,
+  page: Page,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<Page> {
+  const late = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+  const { types, session, run, text } = options
+  const filter = present({ types, session, run, text })
+  const waiting = journal.deliveries({ ...filter, page: 1, after: page.cursor, signal: late })
+  await waiting.next()
+  const cursor = waiting.cursor ?? page.cursor
+  await waiting.return()
+  if (late.aborted) return { events: [], cursor, end: true }
+  return journal.read({ ...options, after: page.cursor })
+}
+
+function placeOf(at: string): number | Date {
+  if (/^\d{1,15}$/.test(at)) return Number(at)
+  const time = new Date(at)
+  if (!Number.isNaN(time.getTime())) return time
+  throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${JSON.stringify(at)}.`)
+}

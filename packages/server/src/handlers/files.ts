@@ -1,0 +1,127 @@
+import type { FileOptions } from '@vitrine/protocol'
+import type { fileRoutes } from '@vitrine/protocol/http'
+import { bytesResponse, readRange, streamResponse } from '../answers/bytes.ts'
+import type { Daemon } from '../daemon.ts'
+import type { Call, HandlersOf } from '../routing/call.ts'
+import { present } from '../routing/present.ts'
+import { framesOf } from '../streams/sources.ts'
+import { eventStream } from '../streams/stream.ts'
+
+export function fileHandlers({ streams }: Daemon): HandlersOf<typeof fileRoutes> {
+  const filesOf = async (call: Pick<Call, 'sandbox'>) => (await call.sandbox()).files
+  return {
+    async readFile({ query, request, signal, ...call }) {
+      const files = await filesOf(call)
+      const { path, user } = query
+      const options = how(user, signal)
+      const { size } = await files.stat(path, options)
+      const range = readRange(request.headers.get('range'), size)
+      const body = await files.read(path, {
+        ...options,
+        ...(range && { from: range.start, to: range.end }),
+      })
+      // A link has another size than what it leads to, and a file may grow while it is read.
+      return range === undefined
+        ? streamResponse(body, 'application/octet-stream')
+        : bytesResponse(body, size, range)
+    },
+    async writeFile({ query, body, signal, ...call }) {
+      const { path, append, parents, mode, user } = query
+      return (await filesOf(call)).write(path, body ?? new Uint8Array(), {
+        ...how(user, signal),
+        ...present({ append, parents, mode }),
+      })
+    },
+    async listFiles({ query, signal, ...call }) {
+      const { path, limit, user } = query
+      return (await filesOf(call)).list(path, { ...how(user, signal), ...(limit !== undefined && { limit }) })
+    },
+    async statFile({ query, signal, ...call }) {
+      return (await filesOf(call)).stat(query.path, how(query.user, signal))
+    },
+    async fileExists({ query, signal, ...call }) {
+      return { exists: await (await filesOf(call)).exists(query.path, how(query.user, signal)) }
+    },
+    async makeDirectory({ body, signal, ...call }) {
+      const { path, parents, mode, user } = body
+      await (await filesOf(call)).mkdir(path, {
+        ...how(user, signal),
+        ...present({ parents, mode }),
+      })
+    },
+    async moveFile({ body, signal, ...call }) {
+      const { from, to, parents, user } = body
+      await (await filesOf(call)).move(from, to, {
+        ...how(user, signal),
+        ...(parents !== undefined && { parents }),
+      })
+    },
+    async removeFile({ body, signal, ...call }) {
+      const { path, recursive, force, user } = body
+      await (await filesOf(call)).remove(path, {
+        ...how(user, signal),
+        ...present({ recursive, force }),
+      })
+    },
+    async changeMode({ body, signal, ...call }) {
+      await (await filesOf(call)).chmod(body.path, body.mode, how(body.user, signal))
+    },
+    async searchFiles({ body, signal, ...call }) {
+      const { path, user, ...options } = body
+      return (await filesOf(call)).search(path, {
+        ...how(user, signal),
+        ...present(options),
+      })
+    },
+    async watchFiles({ query, signal, ...call }) {
+      const files = await filesOf(call)
+      const gone = new AbortController()
+      const events = files.watch({
+        signal: AbortSignal.any([signal, gone.signal]),
+        ...(query.ignore && { ignore: query.ignore }),
+      })
+      return eventStream(
+        framesOf(
+          events,
+          (event) => event,
+          () => gone.abort(),
+        ),
+        streams,
+      )
+    },
+    async flushFiles(call) {
+      await (await filesOf(call)).flush()
+    },
+    async downloadArchive({ query, signal, ...call }) {
+      const { path, scheme = 'tar', user } = query
+      const body = await (await filesOf(call)).download(path, { ...how(user, signal), scheme })
+      return streamResponse(body, mediaTypes[scheme])
+    },
+    async uploadArchive({ query, body, signal, ...call }) {
+      const { path, scheme, user } = query
+      return (await filesOf(call)).upload(path, body ?? new Uint8Array(), {
+        ...how(user, signal),
+        ...(scheme && { scheme }),
+      })
+    },
+    async extractArchive({ query, body, request, signal, ...call }) {
+      const { path, scheme, user } = query
+      const isGiven = request.headers.has('content-type')
+      return (await filesOf(call)).extract(path, isGiven ? (body ?? new Uint8Array()) : undefined, {
+        ...how(user, signal),
+        ...(scheme && { scheme }),
+      })
+    },
+  }
+}
+
+const mediaTypes = {
+  tar: 'application/x-tar',
+  'tar.gz': 'application/gzip',
+  'tar.zst': 'application/zstd',
+  zip: 'application/zip',
+} as const
+
+function how(user: string | undefined, signal: AbortSignal): FileOptions {
+  return user === undefined ? { signal } : { user, signal }
+}

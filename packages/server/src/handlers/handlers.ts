@@ -1,0 +1,19 @@
+import type { Routes } from '@vitrine/protocol/http'
+import type { Daemon } from '../daemon.ts'
+import type { HandlersOf } from '../routing/call.ts'
+import { eventHandlers } from './events.ts'
+import { fileHandlers } from './files.ts'
+import { processHandlers } from './processes.ts'
+import { sandboxHandlers } from './sandboxes.ts'
+import { sessionHandlers } from './sessions.ts'
+
+/** One for each route: the compiler says which is missing. */
+export function handlersOf(daemon: Daemon): HandlersOf<Routes> {
+  return {
+    ...sandboxHandlers(daemon),
+    ...eventHandlers(daemon),
+    ...processHandlers(daemon),
+    ...fileHandlers(daemon),
+    ...sessionHandlers(daemon),
+  }
+}

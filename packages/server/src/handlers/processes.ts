@@ -1,0 +1,190 @@
+import {
+  type Command,
+  type ExecOptions,
+  type LogChunk,
+  type ProcessInfo,
+  type SpawnOptions,
+  VitrineError,
+} from '@vitrine/protocol'
+import { execRequest, type processRoutes } from '@vitrine/protocol/http'
+import type { Daemon } from '../daemon.ts'
+import type { CallOf, HandlersOf } from '../routing/call.ts'
+import { present } from '../routing/present.ts'
+import { within } from '../routing/within.ts'
+import { framesOf } from '../streams/sources.ts'
+import { eventStream } from '../streams/stream.ts'
+
+const maxWaitMs = 60_000
+
+export function processHandlers({ streams }: Daemon): HandlersOf<typeof processRoutes> {
+  return {
+    async exec({ body, signal, ...call }) {
+      const { command, options } = execOf(body)
+      return (await call.sandbox()).exec(command, { ...options, signal })
+    },
+    async execWithInput({ query, body, signal, ...call }) {
+      const { command, options } = execOf(parseOptions(query.options))
+      const stdin = body ?? new Uint8Array()
+      return (await call.sandbox()).exec(command, { ...options, stdin, signal })
+    },
+    async spawn({ body, ...call }) {
+      const sandbox = await call.sandbox()
+      const { id } = await sandbox.spawn(commandOf(body), spawnOptions(body))
+      return shown(await sandbox.processes.get(id))
+    },
+    async listProcesses({ query, ...call }) {
+      const all = await (await call.sandbox()).processes.list()
+      const { owner } = query
+      return { processes: all.filter((one) => owner === undefined || one.owner === owner).map(shown) }
+    },
+    async getProcess({ params, query, signal, ...call }) {
+      const { processes } = await call.sandbox()
+      const { process = '' } = params
+      const info = await processes.get(process)
+      if (query.wait === undefined || info.state === 'exited') return shown(info)
+      await within((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal)
+      return shown(await processes.get(process))
+    },
+    async removeProcess({ params, ...call }) {
+      await (await call.sandbox()).processes.remove(params.process ?? '')
+    },
+    async readLogs({ params, query, signal, wantsStream, ...call }) {
+      const { processes } = await call.sandbox()
+      const { process = '' } = params
+      const { stream = 'combined', tail, since, follow } = query
+      const options = { ...(tail !== undefined && { tail }), ...(since !== undefined && { since }) }
+      const isWanted = (chunk: LogChunk) => stream === 'combined' || wireName(chunk.stream) === stream
+      let sequence = 0
+      const entry = (chunk: LogChunk) => logEntry(chunk, ++sequence)
+      if (follow || wantsStream) {
+        const gone = new AbortController()
+        const chunks = processes.follow(process, {
+          ...options,
+          signal: AbortSignal.any([signal, gone.signal]),
+        })
+        return eventStream(
+          framesOf(matching(chunks, isWanted), entry, () => gone.abort()),
+          streams,
+        )
+      }
+      const chunks = await processes.logs(process, { ...options, signal })
+      return { processId: process, stream, entries: chunks.filter(isWanted).map(entry) }
+    },
+    async viewProcess({ params, signal, ...call }) {
+      const process = await (await call.sandbox()).processes.attach(params.process ?? '')
+      const gone = new AbortController()
+      const chunks = process.view({ signal: AbortSignal.any([signal, gone.signal]) })
+      return eventStream(
+        framesOf(
+          chunks,
+          ({ stream, data }) => ({ stream, data: Buffer.from(data).toString('base64') }),
+          () => gone.abort(),
+        ),
+        streams,
+      )
+    },
+    async writeInput({ params, body, ...call }) {
+      const process = await (await call.sandbox()).processes.attach(params.process ?? '')
+      const bytes = Buffer.from(body.data, body.encoding === 'base64' ? 'base64' : 'utf8')
+      if (bytes.length > 0) await process.input(bytes)
+      if (body.end) await process.end()
+      return { bytesWritten: bytes.length }
+    },
+    async resizeTerminal({ params, body, ...call }) {
+      await (await call.sandbox()).processes.resize(params.process ?? '', body.cols, body.rows)
+      return body
+    },
+    async signalProcess({ params, body, ...call }) {
+      await (await call.sandbox()).processes.signal(params.process ?? '', body.signal)
+    },
+    async stopProcess({ params, query, ...call }) {
+      const { processes } = await call.sandbox()
+      const { process = '' } = params
+      await processes.stop(process, query.waitMs === undefined ? {} : { graceMs: query.waitMs })
+      return shown(await processes.get(process))
+    },
+    async killProcess({ params, ...call }) {
+      const { processes } = await call.sandbox()
+      const { process = '' } = params
+      await processes.kill(process)
+      return shown(await processes.get(process))
+    },
+    async openTerminal() {
+      throw new VitrineError('argument_invalid', 'A terminal is opened by a WebSocket: send an upgrade.')
+    },
+  }
+}
+
+type ExecRequest = CallOf<(typeof processRoutes)['exec']>['body']
+
+function parseOptions(text: string): ExecRequest {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new VitrineError('argument_invalid', 'options: expected JSON.', { cause: error })
+  }
+  const checked = execRequest.safeParse(value)
+  if (checked.success) return checked.data
+  const [issue] = checked.error.issues
+  throw new VitrineError('argument_invalid', `options.${issue?.path.join('.')}: ${issue?.message}.`)
+}
+
+function execOf({ command, stdin, stdinEncoding, ...rest }: ExecRequest): {
+  command: Command
+  options: ExecOptions
+} {
+  const input = stdin === undefined ? undefined : Buffer.from(stdin, stdinEncoding ?? 'utf8')
+  return { command, options: { ...present(rest), ...(input && { stdin: input }) } }
+}
+
+type SpawnRequest = CallOf<(typeof processRoutes)['spawn']>['body']
+
+function spawnOptions(body: SpawnRequest): SpawnOptions {
+  const { command: _command, args: _args, interactive: _interactive, shell, tty, ...rest } = body
+  const size = tty === true ? { cols: 80, rows: 24 } : tty
+  return {
+    ...present(rest),
+    ...(typeof shell !== 'boolean' && shell !== undefined && { shell }),
+    ...(typeof size === 'object' && { tty: size }),
+  }
+}
+
+/** A text is a program unless a shell is asked for: so it is in the API that ours goes on from. */
+function commandOf({ command, args = [], shell }: SpawnRequest): Command {
+  if (typeof command !== 'string') return [...command, ...args]
+  return shell === undefined || shell === false ? [command, ...args] : command
+}
+
+function shown(info: ProcessInfo) {
+  const [command = '', ...args] = info.argv
+  return {
+    ...info,
+    command,
+    args,
+    interactive: info.tty,
+    status: info.state === 'exited' ? 'exited' : 'running',
+    exitCode: info.exit?.exitCode ?? null,
+    createdAtMs: Date.parse(info.startedAt),
+  }
+}
+
+function wireName(stream: LogChunk['stream']): string {
+  return stream === 'terminal' ? 'pty' : stream
+}
+
+function logEntry({ time, stream, offset, data, skipped }: LogChunk, sequence: number) {
+  return {
+    sequence,
+    stream: wireName(stream),
+    timestampMs: Date.parse(time),
+    data: Buffer.from(data).toString('base64'),
+    encoding: 'base64',
+    offset,
+    ...(skipped !== undefined && { skipped }),
+  }
+}
+
+async function* matching<T>(items: AsyncIterable<T>, matches: (item: T) => boolean): AsyncGenerator<T> {
+  for await (const item of items) if (matches(item)) yield item
+}

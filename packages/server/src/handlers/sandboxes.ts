@@ -1,0 +1,98 @@
+import type { HostCreateOptions, HostSandbox } from '@vitrine/host'
+import { VitrineError } from '@vitrine/protocol'
+import type { sandboxRoutes } from '@vitrine/protocol/http'
+import { streamResponse } from '../answers/bytes.ts'
+import type { Daemon } from '../daemon.ts'
+import type { HandlersOf } from '../routing/call.ts'
+
+export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes> {
+  const { host, defaultSandbox } = daemon
+  const infoOf = (id: string) => {
+    const info = host.list().find((one) => one.id === id)
+    if (info === undefined) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
+    return info
+  }
+  const describe = ({ id, root, capabilities }: HostSandbox) => ({ ...infoOf(id), root, capabilities })
+  return {
+    async health() {
+      return { status: 'ok', version: daemon.version }
+    },
+    async listSandboxes() {
+      return { sandboxes: host.list(), default: defaultSandbox.id }
+    },
+    async createSandbox({ body, signal }) {
+      const { local, workspace, ...rest } = body
+      // What is in them is checked where they are used: by the engine.
+      const options = {
+        ...rest,
+        ...(local !== undefined && { local }),
+        ...(workspace !== undefined && { workspace }),
+        signal,
+      } as HostCreateOptions
+      return describe(await host.create(options))
+    },
+    async getSandbox({ params }) {
+      return infoOf(params.sandbox ?? '')
+    },
+    async attachSandbox(call) {
+      const id = call.params.sandbox ?? ''
+      if (id === defaultSandbox.id) await defaultSandbox.open()
+      return describe(await host.attach(id, { signal: call.signal }))
+    },
+    async startSandbox(call) {
+      const sandbox = await call.sandbox()
+      await sandbox.lifecycle.start()
+      return describe(sandbox)
+    },
+    async pauseSandbox(call) {
+      const sandbox = await call.sandbox()
+      await sandbox.lifecycle.pause()
+      return infoOf(sandbox.id)
+    },
+    async resumeSandbox(call) {
+      const sandbox = await call.sandbox()
+      await sandbox.lifecycle.resume()
+      return infoOf(sandbox.id)
+    },
+    async stopSandbox(call) {
+      const sandbox = await call.sandbox()
+      await sandbox.lifecycle.stop()
+      return infoOf(sandbox.id)
+    },
+    async shutdownSandbox(call) {
+      const sandbox = await call.sandbox()
+      await sandbox.lifecycle.shutdown()
+      return infoOf(sandbox.id)
+    },
+    async destroySandbox({ params }) {
+      await host.destroy(params.sandbox ?? '')
+    },
+    async isRunning(call) {
+      return { running: await (await call.sandbox()).lifecycle.running() }
+    },
+    async onBeforeStop({ body, ...call }) {
+      await (await call.sandbox()).lifecycle.onBeforeStop(body.command)
+    },
+    async skipOnPersist({ body, ...call }) {
+      return { path: await (await call.sandbox()).lifecycle.skipOnPersist(body.path) }
+    },
+    async persistWorkspace(call) {
+      const sandbox = await call.sandbox()
+      return streamResponse(await sandbox.persist({ signal: call.signal }), 'application/x-tar')
+    },
+    async hydrateWorkspace({ body, signal, ...call }) {
+      const sandbox = await call.sandbox()
+      return sandbox.hydrate(body ?? new Uint8Array(), { signal })
+    },
+    async listPorts(call) {
+      return { ports: await (await call.sandbox()).ports.list() }
+    },
+    async resolvePort({ params, query, signal, ...call }) {
+      const { ports } = await call.sandbox()
+      const port = Number(params.port)
+      return query.wait === undefined
+        ? ports.resolve(port)
+        : ports.waitFor(port, { timeoutMs: query.wait, signal })
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import type { HostSandbox } from '@vitrine/host'
+import {
+  type ContentBlock,
+  isEvent,
+  newId,
+  type OpenSessionOptions,
+  type PermissionAnswer,
+  type PromptResult,
+  VitrineError,
+} from '@vitrine/protocol'
+import type { sessionRoutes } from '@vitrine/protocol/http'
+import { transcriptView } from '@vitrine/views'
+import type { Daemon } from '../daemon.ts'
+import type { Call, HandlersOf } from '../routing/call.ts'
+import { present } from '../routing/present.ts'
+import { within } from '../routing/within.ts'
+import { agentHandlers } from './agents.ts'
+
+const maxWaitMs = 60_000
+
+type ResumeOptions = Partial<Omit<OpenSessionOptions, 'id' | 'agent'>>
+type OpenSession = Awaited<ReturnType<HostSandbox['openSession']>>
+
+export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes> {
+  const { turns } = daemon
+  return {
+    ...agentHandlers(daemon),
+    async openSession({ body, signal, ...call }) {
+      const { resume, ...given } = body
+      const { id, ...rest } = given
+      const options = { ...present(rest), signal } as OpenSessionOptions
+      const sandbox = await call.sandbox()
+      if (!resume) return stateOf(await sandbox.openSession({ ...options, ...(id !== undefined && { id }) }))
+      if (id === undefined)
+        throw new VitrineError('argument_invalid', 'resume: expected an id to bring back.')
+      return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id }))
+    },
+    async listSessions(call) {
+      return { sessions: await (await call.sandbox()).sessions.list() }
+    },
+    async getSession(call) {
+      return stateOf(await sessionOf(call))
+    },
+    async resumeSession({ params, body, signal, ...call }) {
+      const { sessions } = await call.sandbox()
+      return stateOf(
+        await sessions.resume(params.session ?? '', { ...present(body ?? {}), signal } as ResumeOptions),
+      )
+    },
+    async prompt({ body, query, ...call }) {
+      const sandbox = await call.sandbox()
+      const session = await sessionOf(call)
+      const { turn = newId('turn') } = body
+      // The agent's protocol says what is in a block.
+      const content = body.content as string | readonly ContentBlock[]
+      turns.begin(sandbox, session, turn, content)
+      if (query.wait === undefined || query.wait === 'false') return { turn }
+      return turns.result(sandbox.id, turn)
+    },
+    async getTurn({ params, query, signal, ...call }) {
+      const { session = '', turn = '' } = params
+      const sandbox = await call.sandbox()
+      const result = turns.result(sandbox.id, turn)
+      if (result === undefined) return endedTurn(await call.journal(), session, turn)
+      const ended = await within(result, Math.min(query.wait ?? 0, maxWaitMs), signal)
+      return ended ?? { turn, running: true }
+    },
+    async cancelTurn({ body, ...call }) {
+      const session = await sessionOf(call)
+      if (body?.turn === undefined) await session.cancel()
+      else turns.cancel((await call.sandbox()).id, body.turn)
+    },
+    async setOption({ params, body, ...call }) {
+      const session = await sessionOf({ params, ...call })
+      await session.setConfigOption(params.option ?? '', body.value)
+      return stateOf(session)
+    },
+    async setMode({ body, ...call }) {
+      const session = await sessionOf(call)
+      await session.setMode(body.value)
+      return stateOf(session)
+    },
+    async setModel({ body, ...call }) {
+      const session = await sessionOf(call)
+      await session.setModel(body.value)
+      return stateOf(session)
+    },
+    async setThoughtLevel({ body, ...call }) {
+      const session = await sessionOf(call)
+      await session.setThoughtLevel(body.value)
+      return stateOf(session)
+    },
+    async answerPermission({ params, body, caller, ...call }) {
+      const session = await sessionOf({ params, ...call })
+      const answer = body.answer as PermissionAnswer
+      await session.respondPermission(params.permission ?? '', answer, caller.name)
+    },
+    async answerQuestion({ params, body, caller, ...call }) {
+      const session = await sessionOf({ params, ...call })
+      const { action, content } = body
+      const answer = content === undefined ? { action } : { action, content }
+      await session.respondQuestion(params.question ?? '', answer, caller.name)
+    },
+    async readTranscript({ params, query, signal, ...call }) {
+      const { session = '' } = params
+      const journal = await call.journal()
+      const view = transcriptView({ session })
+      let state = view.empty
+      for (let after: string | undefined, end = false; !end; ) {
+        const page = await journal.read({ session, signal, ...(after !== undefined && { after }) })
+        const { at = Number.POSITIVE_INFINITY } = query
+        const events = page.events.filter((item) => !('seq' in item) || item.seq <= at)
+        state = view.add(state, events)
+        end = page.end || events.length < page.events.length
+        after = page.cursor
+      }
+      return state
+    },
+    async closeSession(call) {
+      await (await sessionOf(call)).close()
+    },
+    async forkSession({ body, ...call }) {
+      const session = await sessionOf(call)
+      return stateOf(await session.fork(body?.id === undefined ? {} : { id: body.id }))
+    },
+  }
+}
+
+async function sessionOf({ params, sandbox }: Pick<Call, 'params' | 'sandbox'>): Promise<OpenSession> {
+  return (await sandbox()).sessions.get(params.session ?? '')
+}
+
+function stateOf({ info, permissions, questions }: OpenSession) {
+  return { ...info, permissions, questions }
+}
+
+/** How a turn ended that this daemon did not begin, as the record has it. */
+async function endedTurn(
+  journal: Awaited<ReturnType<Call['journal']>>,
+  session: string,
+  turn: string,
+): Promise<PromptResult> {
+  for (let before: string | undefined; ; ) {
+    const page = await journal.read({
+      session,
+      types: ['turn.finished'],
+      order: 'backwards',
+      ...(before !== undefined && { before }),
+    })
+    const found = page.events.find((item) => isEvent(item, 'turn.finished') && item.turn === turn)
+    if (found !== undefined && isEvent(found, 'turn.finished')) return resultOf(found.data, turn)
+    if (page.end) throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
+    before = page.cursor
+  }
+}
+
+interface Finished {
+  readonly outcome: PromptResult['outcome']
+  readonly [field: string]: unknown
+}
+
+function resultOf(
+  { outcome, stopReason, usage, modelError, errorCode, errorMessage }: Finished,
+  turn: string,
+) {
+  if (outcome === 'failed' && typeof errorCode === 'string')
+    throw Object.assign(new VitrineError('agent_failed', String(errorMessage)), { code: errorCode })
+  return { turn, outcome, stopReason, usage, modelError } as PromptResult
+}

@@ -1,0 +1,5 @@
+/** The HTTP face of a host: REST, server-sent events, WebSockets, security by default. */
+export type { Caller } from './guard/caller.ts'
+export type { NamedToken } from './guard/tokens.ts'
+export { type Listening, type ListenOptions, listen } from './listen.ts'
+export { createServer, type Server, type ServerLimits, type ServerOptions } from './server.ts'

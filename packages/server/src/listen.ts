@@ -1,0 +1,106 @@
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { toProblem, VitrineError } from '@vitrine/protocol'
+import type { Server } from './server.ts'
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  readonly hostname?: string
+  /** Default 0: any that is free. */
+  readonly port?: number
+  /** How many connections at once; default 2,000. */
+  readonly maxConnections?: number
+  /** How long a caller may take for its headers; default 10 s. */
+  readonly headersMs?: number
+  /** How long it may pause in the middle of a body; default 60 s. */
+  readonly bodyIdleMs?: number
+}
+
+export interface Listening extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  /** Streams end with a reason, what is answered just now may end; then every connection is closed. */
+  close(): Promise<void>
+}
+
+const closeMs = 1_000
+
+/** Puts a server on a port of this machine. */
+export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
+  const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
+  const { headersMs = 10_000, bodyIdleMs = 60_000 } = options
+  const answer = getRequestListener(server.fetch, { overrideGlobalObjects: false })
+  const http = createHttpServer(
+    { headersTimeout: headersMs, requestTimeout: 0, connectionsCheckingInterval: Math.min(headersMs, 2_000) },
+    (incoming, outgoing) => {
+      limitPauses(incoming, bodyIdleMs)
+      void answer(incoming, outgoing)
+    },
+  )
+  http.maxConnections = maxConnections
+  http.keepAliveTimeout = 65_000
+  http.on('upgrade', server.upgrade)
+  http.on('clientError', (error, socket) => refuse(error, socket as Socket))
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', (error) => reject(cannotListen(error, hostname, port)))
+    http.listen(port, hostname, resolve)
+  })
+  const { port: bound } = http.address() as AddressInfo
+  const close = once(() => closeAll(server, http))
+  return {
+    url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${bound}`,
+    port: bound,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A body may take as long as it takes, as long as it goes on. */
+function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
+  incoming.setTimeout(milliseconds, () => incoming.destroy())
+  incoming.once('end', () => incoming.socket.setTimeout(0))
+}
+
+/** What is not HTTP is told so, where it still listens. */
+function refuse(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy()
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const problem = toProblem(
+    late
+      ? new VitrineError('timeout', 'The headers of the request did not come in time.')
+      : new VitrineError('body_invalid', 'That is not a request of HTTP.'),
+  )
+  const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  const body = JSON.stringify({ ...problem, status })
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}
+
+async function closeAll(server: Server, http: HttpServer): Promise<void> {
+  server.close()
+  const closed = new Promise<void>((resolve) => http.close(() => resolve()))
+  http.closeIdleConnections()
+  const timer = setTimeout(() => http.closeAllConnections(), closeMs)
+  await closed
+  clearTimeout(timer)
+}
+
+function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): VitrineError {
+  const why =
+    error.code === 'EADDRINUSE'
+      ? 'something else listens there; choose another port, or 0 for any'
+      : error.message
+  return new VitrineError('argument_invalid', `Cannot listen on ${hostname}:${port}: ${why}.`, {
+    cause: error,
+  })
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= run()
+    return running
+  }
+}

@@ -1,0 +1,78 @@
+import { VitrineError } from '@vitrine/protocol'
+import type { Route } from '@vitrine/protocol/http'
+
+/** The body as its route wants it: JSON that was checked, or bytes as they come. */
+export async function readBody(request: Request, route: Route, maxBytes: number): Promise<unknown> {
+  const { body: schema } = route
+  if (schema === undefined) return undefined
+  if (schema === 'bytes') return request.body
+  const text = await readText(request, maxBytes)
+  if (text === '') {
+    if (route.bodyOptional) return undefined
+    throw new VitrineError('body_invalid', 'Expected JSON in the body, got nothing.')
+  }
+  mustBeJson(request)
+  const checked = schema.safeParse(parse(text))
+  if (checked.success) return checked.data
+  throw invalid('body', checked.error.issues[0])
+}
+
+export function checkQuery(values: Record<string, string>, route: Route): unknown {
+  if (route.query === undefined) return values
+  const checked = route.query.safeParse(values)
+  if (checked.success) return checked.data
+  throw invalid('query', checked.error.issues[0], 'argument_invalid')
+}
+
+/** A form of another page can send anything but this without being asked first. */
+function mustBeJson(request: Request): void {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type === 'application/json' || type?.endsWith('+json')) return
+  throw new VitrineError(
+    'media_type_unsupported',
+    `Expected content-type application/json, got ${type ?? 'none'}.`,
+  )
+}
+
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > maxBytes) throw tooLarge(maxBytes)
+  if (request.body === null) return ''
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of request.body) {
+    bytes += part.byteLength
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The parser's words quote the body, and a body may hold a secret.
+    throw new VitrineError('body_invalid', 'The body is not JSON.', { cause: error })
+  }
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+function invalid(
+  what: string,
+  issue: Issue | undefined,
+  code: 'body_invalid' | 'argument_invalid' = 'body_invalid',
+): VitrineError {
+  const path = [what, ...(issue?.path ?? [])].map(String).join('.')
+  return new VitrineError(code, `${path}: ${issue?.message ?? 'not as expected'}.`, { details: { path } })
+}
+
+function tooLarge(maxBytes: number): VitrineError {
+  return new VitrineError('body_too_large', `The body is larger than ${maxBytes} bytes.`, {
+    details: { limit: maxBytes },
+  })
+}

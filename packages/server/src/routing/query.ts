@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer'
+
+/**
+ * The values of a query, by name; of a name that comes twice the first. What is no UTF-8 is kept: a byte that no text
+ * can hold stands as a lone surrogate, as in every path of the house.
+ */
+export function readQuery(search: string): Record<string, string> {
+  const values: Record<string, string> = {}
+  for (const part of search.replace(/^\?/, '').split('&')) {
+    if (part === '') continue
+    const at = part.indexOf('=')
+    const name = decode(at === -1 ? part : part.slice(0, at))
+    if (!Object.hasOwn(values, name)) values[name] = at === -1 ? '' : decode(part.slice(at + 1))
+  }
+  return values
+}
+
+function decode(text: string): string {
+  if (!/[%+]/.test(text)) return text
+  const bytes = Buffer.from(
+    text
+      .replaceAll('+', ' ')
+      .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )
+  return isUtf8(bytes) ? bytes.toString('utf8') : withSurrogates(bytes)
+}
+
+/** Valid stretches as they are, each other byte as U+DC00 and itself. */
+function withSurrogates(bytes: Buffer): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find(
+      (count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)),
+    )
+    text +=
+      length === undefined
+        ? String.fromCharCode(0xdc00 + bytes[at]!)
+        : bytes.toString('utf8', at, at + length)
+    at += length ?? 1
+  }
+  return text
+}

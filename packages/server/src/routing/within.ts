@@ -1,0 +1,17 @@
+/** What a promise gives, or nothing once so much time has passed or the caller is gone. */
+export async function within<T>(
+  promise: Promise<T>,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const giveUp = () => late.resolve(undefined)
+  const timer = setTimeout(giveUp, milliseconds)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Host, HostCreateOptions } from '@vitrine/host'
+import { VitrineError } from '@vitrine/protocol'
+import { problemResponse } from './answers/problem.ts'
+import type { Daemon } from './daemon.ts'
+import { DefaultSandbox } from './default-sandbox.ts'
+import { Hosts } from './guard/hosts.ts'
+import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
+import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
+import { createRouter } from './routing/router.ts'
+import { Sockets } from './sockets/sockets.ts'
+import { Turns } from './turns.ts'
+import { page } from './ui/page.ts'
+
+export interface ServerOptions {
+  readonly host: Host
+  /** Who may call. Without one nobody may, unless `anyone` says otherwise. */
+  readonly tokens: readonly NamedToken[]
+  /** A caller without a token has full access: for a daemon that only this machine reaches, and only when said. */
+  readonly anyone?: boolean
+  /** The sandbox that routes without an id mean. */
+  readonly defaultSandbox?: HostCreateOptions
+  /** Origins whose pages may call; none by default. */
+  readonly cors?: readonly string[]
+  /** Names, beside addresses and localhost, that the daemon answers to. */
+  readonly allowHosts?: readonly string[]
+  readonly limits?: ServerLimits
+}
+
+export interface ServerLimits {
+  /** Of a body of JSON; files and archives are streams. Default 64 MiB. */
+  readonly jsonBytes?: number
+  /** How often a stream that has nothing to say says so. Default 10 s. */
+  readonly heartbeatMs?: number
+  /** How long a reader may take for what it was given. Default 30 s. */
+  readonly stallMs?: number
+}
+
+/** The HTTP face of a host. It borrows the host: closing it ends connections, never a sandbox. */
+export interface Server {
+  /** A web-standard handler: listen with it, or mount it in an app of your own. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** For the `upgrade` event of a server of Node: terminals over WebSockets. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Streams end with a reason. */
+  close(): void
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+
+/**
+ * @example
+ * const server = createServer({ host, tokens: [{ name: 'me', token, access: 'full' }] })
+ * const response = await server.fetch(new Request('http://localhost/v1/health', { headers }))
+ */
+export function createServer(options: ServerOptions): Server {
+  const { host, tokens, limits = {} } = options
+  const closing = new AbortController()
+  const daemon: Daemon = {
+    host,
+    defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
+    turns: new Turns(),
+    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
+    version,
+    closing: closing.signal,
+  }
+  const known = new Tokens(tokens, options.anyone ? { name: 'anyone', access: 'full' } : undefined)
+  const hosts = new Hosts(options.allowHosts)
+  const origins = new Origins(options.cors)
+  const sockets = new Sockets(daemon, { hosts, origins, tokens: known })
+  const route = createRouter(daemon, { jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024 })
+
+  /** Who it is and whether it may is settled before anybody looks at what it wants. */
+  async function answer(request: Request): Promise<Response> {
+    const { headers } = request
+    const host = headers.get('host') ?? new URL(request.url).host
+    hosts.check(host)
+    const origin = origins.check(headers.get('origin'), host)
+    const cors = origin === undefined ? {} : corsHeaders(origin)
+    if (request.method === 'OPTIONS' && origin !== undefined)
+      return new Response(null, { status: 204, headers: preflightHeaders(origin) })
+    const { pathname } = new URL(request.url)
+    if (pathname === '/' || pathname === '/ui' || pathname.startsWith('/ui/'))
+      return page(pathname, request.method)
+    try {
+      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
+      const caller = known.caller(bearerToken(headers.get('authorization')))
+      const response = await route(request, caller)
+      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
+      return response
+    } catch (error) {
+      return problemResponse(error, cors)
+    }
+  }
+
+  return {
+    fetch: (request) => answer(request).catch((error: unknown) => problemResponse(error)),
+    upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
+    close: () => closing.abort(),
+  }
+}

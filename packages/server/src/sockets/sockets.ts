@@ -1,0 +1,129 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { toProblem, VitrineError } from '@vitrine/protocol'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Daemon } from '../daemon.ts'
+import type { Caller } from '../guard/caller.ts'
+import type { Hosts } from '../guard/hosts.ts'
+import type { Origins } from '../guard/origins.ts'
+import { bearerToken, type Tokens } from '../guard/tokens.ts'
+import { readQuery } from '../routing/query.ts'
+import { serveTerminal } from './terminal.ts'
+
+const maxMessageBytes = 1024 * 1024
+const firstMessageMs = 5_000
+const protocol = 'vitrine'
+const tokenPrefix = 'vitrine.token.'
+
+export interface Guards {
+  readonly hosts: Hosts
+  readonly origins: Origins
+  readonly tokens: Tokens
+}
+
+/** Opens WebSockets for those who may. */
+export class Sockets {
+  readonly #daemon: Daemon
+  readonly #guards: Guards
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
+  })
+
+  constructor(daemon: Daemon, guards: Guards) {
+    this.#daemon = daemon
+    this.#guards = guards
+    daemon.closing.addEventListener('abort', () => this.#close(), { once: true })
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    let wanted: { sandbox: string; process: string; query: Record<string, string> }
+    let caller: Caller | undefined
+    try {
+      this.#guards.hosts.check(request.headers.host)
+      this.#guards.origins.check(request.headers.origin, request.headers.host)
+      wanted = this.#wanted(request.url ?? '')
+      const token = tokenOf(request, wanted.query)
+      if (token !== undefined) caller = fullAccess(this.#guards.tokens.caller(token))
+    } catch (error) {
+      refuse(socket, error)
+      return
+    }
+    this.#server.handleUpgrade(request, socket, head, (ws) => {
+      ws.on('error', () => ws.terminate())
+      this.#serve(ws, wanted, caller).catch((error: unknown) => {
+        const { code, detail } = toProblem(error)
+        ws.close(code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011, detail.slice(0, 100))
+      })
+    })
+  }
+
+  async #serve(
+    ws: WebSocket,
+    { sandbox: id, process }: { sandbox: string; process: string },
+    known: Caller | undefined,
+  ): Promise<void> {
+    const caller = known ?? fullAccess(await this.#introduced(ws))
+    const { host, defaultSandbox } = this.#daemon
+    const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
+    await serveTerminal(ws, sandbox.as({ actor: caller.name }), process)
+  }
+
+  /** Who came without a token may say it first, and nothing else. */
+  async #introduced(ws: WebSocket): Promise<Caller> {
+    const first = new Promise<string>((resolve, reject) => {
+      ws.once('message', (data) => resolve(String(data)))
+      ws.once('close', () => reject(new VitrineError('token_invalid', 'It closed before it said who it is.')))
+    })
+    const text = await Promise.race([first, sleep(firstMessageMs, '', { ref: false })])
+    return this.#guards.tokens.caller(tokenIn(text))
+  }
+
+  #wanted(url: string): { sandbox: string; process: string; query: Record<string, string> } {
+    const [path = '', search = ''] = url.split('?', 2)
+    const found = /^\/v1(?:\/sandboxes\/([^/]+))?\/processes\/([^/]+)\/terminal\/ws$/.exec(path)
+    if (found === null) throw new VitrineError('route_unknown', 'There is no such WebSocket.')
+    const [, sandbox = this.#daemon.defaultSandbox.id, process = ''] = found
+    return { sandbox, process, query: readQuery(search) }
+  }
+
+  #close(): void {
+    for (const ws of this.#server.clients) ws.close(1001, 'closing')
+    this.#server.close()
+    setTimeout(() => {
+      for (const ws of this.#server.clients) ws.terminate()
+    }, 500).unref()
+  }
+}
+
+/** By header, by subprotocol, or, for the one client that can do nothing else, in the query. */
+function tokenOf({ headers }: IncomingMessage, query: Record<string, string>): string | undefined {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
+  const named = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
+  return bearerToken(headers.authorization) ?? named ?? query.access_token
+}
+
+function tokenIn(text: string): string | undefined {
+  try {
+    const { type, token } = JSON.parse(text)
+    return type === 'auth' && typeof token === 'string' ? token : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function fullAccess(caller: Caller): Caller {
+  if (caller.access === 'full') return caller
+  throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  const problem = toProblem(error)
+  const body = JSON.stringify(problem)
+  socket.end(
+    `HTTP/1.1 ${problem.status} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,71 @@
+import type { HostSandbox } from '@vitrine/host'
+import { type Process, toVitrineError } from '@vitrine/protocol'
+import type { WebSocket } from 'ws'
+
+/** How much may wait for a terminal that is not read before its connection is closed. */
+const maxWaitingBytes = 4 * 1024 * 1024
+
+type Said =
+  | { readonly type: 'input'; readonly data: string; readonly encoding?: string }
+  | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
+  | { readonly type: 'close' }
+
+/** A process on a WebSocket: its output as bytes, everything else as JSON. Closing it leaves the process running. */
+export async function serveTerminal(socket: WebSocket, sandbox: HostSandbox, id: string): Promise<void> {
+  const gone = new AbortController()
+  socket.once('close', () => gone.abort())
+  const say = (message: object) => {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message))
+  }
+  try {
+    const process = await sandbox.processes.attach(id)
+    say({ type: 'ready', processId: id })
+    socket.on('message', (data, isBinary) => {
+      hear(process, data as Buffer, isBinary, () => socket.close(1000)).catch((error: unknown) =>
+        say({ type: 'error', message: toVitrineError(error).message }),
+      )
+    })
+    for await (const { data } of process.view({ signal: gone.signal })) {
+      if (socket.readyState !== socket.OPEN) return
+      socket.send(data)
+      if (socket.bufferedAmount > maxWaitingBytes) return socket.close(1013, 'not read')
+    }
+    if (gone.signal.aborted) return
+    const { exitCode, signal, outcome } = await process.exit
+    say({ type: 'exit', exitCode, signal, outcome })
+    socket.close(1000)
+  } catch (error) {
+    const { message, code } = toVitrineError(error)
+    say({ type: 'error', message, code })
+    socket.close(1011)
+  }
+}
+
+async function hear(process: Process, data: Buffer, isBinary: boolean, close: () => void): Promise<void> {
+  if (isBinary) return process.input(data)
+  const said = read(data)
+  switch (said?.type) {
+    case 'input':
+      return process.input(Buffer.from(said.data, said.encoding === 'base64' ? 'base64' : 'utf8'))
+    case 'resize':
+      return process.resize(said.cols, said.rows)
+    case 'close':
+      return close()
+    default:
+      throw new TypeError('Expected {type: "input", data}, {type: "resize", cols, rows} or {type: "close"}.')
+  }
+}
+
+function read(data: Buffer): Said | undefined {
+  try {
+    const value: unknown = JSON.parse(data.toString('utf8'))
+    if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
+    const { type, data: text, cols, rows, encoding } = value as Record<string, unknown>
+    if (type === 'input' && typeof text === 'string')
+      return { type, data: text, ...(typeof encoding === 'string' && { encoding }) }
+    if (type === 'resize' && typeof cols === 'number' && typeof rows === 'number') return { type, cols, rows }
+    return type === 'close' ? { type } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,34 @@
+import type { Deliveries } from '@vitrine/journal'
+import { eventFrames, frame } from './frames.ts'
+import type { StreamSource } from './stream.ts'
+
+/** Events from the journal, with the cursor of what was looked at in every heartbeat. */
+export function journalSource(deliveries: Deliveries, closing: AbortSignal): StreamSource {
+  const where = () => ({ cursor: deliveries.cursor ?? null })
+  return {
+    async next() {
+      const batch = await deliveries.batch()
+      return batch && eventFrames(batch)
+    },
+    heartbeat: where,
+    end: () => ({ ...where(), reason: closing.aborted ? 'closing' : 'over' }),
+    close: () => void deliveries.return(),
+  }
+}
+
+/** Anything that comes one by one, each as a frame of JSON. */
+export function framesOf<Item>(
+  items: AsyncIterator<Item, unknown>,
+  toJson: (item: Item) => unknown,
+  close: () => void,
+): StreamSource {
+  return {
+    async next() {
+      const { done, value } = await items.next()
+      return done ? undefined : frame(undefined, toJson(value))
+    },
+    heartbeat: () => ({}),
+    end: () => ({ reason: 'over' }),
+    close,
+  }
+}

@@ -1,0 +1,79 @@
+import { toProblem, VitrineError } from '@vitrine/protocol'
+import { securityHeaders } from '../guard/headers.ts'
+import { frame } from './frames.ts'
+
+/** What a stream is made of. */
+export interface StreamSource {
+  /** The next chunk; nothing once it is over. */
+  next(): Promise<Uint8Array | undefined>
+  /** Said at the start, and whenever nothing else was said for a while. */
+  heartbeat(): unknown
+  /** The last word of a stream that was not cut. */
+  end(): unknown
+  /** Lets go of everything; a `next` that waits comes to its end. */
+  close(): void
+}
+
+export interface StreamLimits {
+  readonly heartbeatMs: number
+  /** How long a reader may take for what it was given before its connection is closed. */
+  readonly stallMs: number
+}
+
+/** Server-sent events, pulled: a reader that does not read costs one chunk and, after a while, its connection. */
+export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): Response {
+  const chunks = speak(source, heartbeatMs)
+  let stalled: NodeJS.Timeout | undefined
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        clearTimeout(stalled)
+        const { done, value } = await chunks.next()
+        if (done) return controller.close()
+        controller.enqueue(value)
+        stalled = setTimeout(() => {
+          source.close()
+          controller.error(new VitrineError('view_fell_behind', 'The reader did not read.'))
+        }, stallMs)
+      },
+      cancel() {
+        clearTimeout(stalled)
+        source.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, {
+    headers: { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+  })
+}
+
+async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    let next = source.next()
+    next.catch(() => undefined)
+    yield frame('heartbeat', source.heartbeat())
+    for (;;) {
+      const chunk = await orQuiet(next, heartbeatMs)
+      if (chunk === undefined) break
+      yield chunk === 'quiet' ? frame('heartbeat', source.heartbeat()) : chunk
+      if (chunk !== 'quiet') next = source.next()
+    }
+    yield frame('end', source.end())
+  } catch (error) {
+    yield frame('error', toProblem(error))
+  } finally {
+    source.close()
+  }
+  return undefined
+}
+
+async function orQuiet<T>(promise: Promise<T>, milliseconds: number): Promise<T | 'quiet'> {
+  const { promise: quiet, resolve } = Promise.withResolvers<'quiet'>()
+  const timer = setTimeout(resolve, milliseconds, 'quiet')
+  try {
+    return await Promise.race([promise, quiet])
+  } finally {
+    clearTimeout(timer)
+  }
+}
