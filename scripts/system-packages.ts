@@ -5,6 +5,7 @@ import { join } from 'node:path'
 /** Programs that tests run for real, and the Debian packages that bring them (and what they need). */
 const needed: Readonly<Record<string, string>> = {
   bwrap: 'bubblewrap',
+  chromium: 'chromium',
   curl: 'curl',
   gcc: 'gcc libc6-dev',
   getcap: 'libcap2-bin',
