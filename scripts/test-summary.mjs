@@ -6,7 +6,8 @@ const total = (name) => reports.reduce((sum, report) => sum + report[name], 0)
 
 for (const file of reports.flatMap((report) => report.testResults)) {
   const failed = file.assertionResults.filter(({ status }) => status === 'failed')
-  if (failed.length === 0 && file.status === 'failed') console.log(`FAILED ${file.name}\n  ${firstLines(file.message)}`)
+  if (failed.length === 0 && file.status === 'failed')
+    console.log(`FAILED ${file.name}\n  ${firstLines(file.message)}`)
   for (const test of failed) {
     console.log(`FAILED ${file.name} > ${test.fullName}\n  ${firstLines(test.failureMessages.join('\n'))}`)
   }

@@ -63,7 +63,7 @@ function polled(
 }
 
 /** A store whose every commit takes a while. */
-function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
+export function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
   return {
     kind: driver.kind,
     open: async (options) =>
@@ -75,7 +75,7 @@ function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
 }
 
 /** The processes of this machine, those in other process tables included. */
-function countProcesses(text: string): number {
+export function countProcesses(text: string): number {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).includes(text)).length
 }
 

@@ -161,8 +161,10 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       expect((await sandbox.exec(command, { maxOutputBytes: 3_000_000 })).stdout.includes('\ufffd')).toBe(
         false,
       )
-      const process = await sandbox.spawn(command)
+      // It begins when it is watched: a view of what is over may begin in the middle of it.
+      const process = await sandbox.spawn(`read -r go; ${command}`)
       const screen = watch(process)
+      await process.input('go\n')
       await process.exit
       await screen.ended
       expect(screen.text.replaceAll('é€', '')).toBe('')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { memoryStore, openStore, type Store, sqliteStore } from '@vitrine/journal'
+import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
@@ -10,6 +10,8 @@ export interface OpenHostOptions extends AgentSettings {
   readonly data?: string
   /** Where sandboxes come from, with what they have unless they say otherwise; default `[local()]`. */
   readonly providers?: readonly LocalProvider[]
+  /** Where journals are kept; default one file in the data directory. */
+  readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
   readonly takeover?: boolean
 }
@@ -24,7 +26,8 @@ export interface OpenHostOptions extends AgentSettings {
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const places = openPlaces(options.data)
   const agents = agentsOf(options, places)
-  const store = await openStore(sqliteStore({ path: join(places.store, 'journal.db') }), {
+  const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })
+  const store = await openStore(driver, {
     sweep: endSurvivors,
     ...(options.takeover && { takeover: true }),
   })
@@ -56,7 +59,7 @@ function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
 /** The same in memory, on a data directory that goes with it. */
 export async function openMemoryHost(
   data: string,
-  options: Omit<OpenHostOptions, 'data' | 'takeover'>,
+  options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
 ): Promise<Host> {
   const places = openPlaces(data)
   const agents = agentsOf(options, places)

@@ -1,5 +1,7 @@
 import type { Host } from '@vitrine/host'
 import type { DefaultSandbox } from './default-sandbox.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import type { Previews } from './preview/previews.ts'
 import type { StreamLimits } from './streams/stream.ts'
 import type { Turns } from './turns.ts'
 
@@ -9,6 +11,8 @@ export interface Daemon {
   readonly defaultSandbox: DefaultSandbox
   readonly turns: Turns
   readonly streams: StreamLimits
+  readonly metrics: Metrics
+  readonly previews: Previews
   readonly version: string
   /** Aborted once the daemon is going down: streams say so and end. */
   readonly closing: AbortSignal

@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { toProblem, VitrineError } from '@vitrine/protocol'
+import { problemResponse } from './answers/problem.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {
@@ -30,9 +31,15 @@ const closeMs = 1_000
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
   const { headersMs = 10_000, bodyIdleMs = 60_000 } = options
-  const answer = getRequestListener(server.fetch, { overrideGlobalObjects: false })
+  const answer = getRequestListener(server.fetch, { overrideGlobalObjects: false, errorHandler: malformed })
   const http = createHttpServer(
-    { headersTimeout: headersMs, requestTimeout: 0, connectionsCheckingInterval: Math.min(headersMs, 2_000) },
+    {
+      headersTimeout: headersMs,
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(headersMs, 2_000),
+      // Who leaves it out is refused below, in words.
+      requireHostHeader: false,
+    },
     (incoming, outgoing) => {
       limitPauses(incoming, bodyIdleMs)
       void answer(incoming, outgoing)
@@ -56,10 +63,28 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   }
 }
 
-/** A body may take as long as it takes, as long as it goes on. */
+/**
+ * A body may take as long as it takes, as long as it goes on. Not by the socket's timeout: that one also ends whoever
+ * waits quietly for an answer, and a connection that is kept.
+ */
 function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
-  incoming.setTimeout(milliseconds, () => incoming.destroy())
-  incoming.once('end', () => incoming.socket.setTimeout(0))
+  const { socket } = incoming
+  let seen = socket.bytesRead
+  const timer = setInterval(() => {
+    if (incoming.complete) return clearInterval(timer)
+    // What waits here was sent: it is the reader who takes his time.
+    if (socket.bytesRead === seen && incoming.readableLength === 0) incoming.destroy()
+    seen = socket.bytesRead
+  }, milliseconds)
+  timer.unref()
+  incoming.once('close', () => clearInterval(timer))
+}
+
+/** A Host header or an address of which no URL can be made. */
+function malformed(error: unknown): Response {
+  return problemResponse(
+    error instanceof RequestError ? new VitrineError('body_invalid', `${error.message}.`) : error,
+  )
 }
 
 /** What is not HTTP is told so, where it still listens. */

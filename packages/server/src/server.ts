@@ -6,9 +6,13 @@ import { VitrineError } from '@vitrine/protocol'
 import { problemResponse } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
+import { securityHeaders } from './guard/headers.ts'
 import { Hosts } from './guard/hosts.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
+import { Metrics } from './metrics/metrics.ts'
+import { Previews } from './preview/previews.ts'
+import { proxy } from './preview/proxy.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { Turns } from './turns.ts'
@@ -62,6 +66,8 @@ export function createServer(options: ServerOptions): Server {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
     turns: new Turns(),
+    metrics: new Metrics(),
+    previews: new Previews(),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
     version,
     closing: closing.signal,
@@ -75,13 +81,16 @@ export function createServer(options: ServerOptions): Server {
   /** Who it is and whether it may is settled before anybody looks at what it wants. */
   async function answer(request: Request): Promise<Response> {
     const { headers } = request
-    const host = headers.get('host') ?? new URL(request.url).host
+    const { host: address, pathname } = new URL(request.url)
+    const host = headers.get('host') ?? address
+    // A preview is known by its token, which no page can guess; nothing else of the daemon is behind its name.
+    const preview = daemon.previews.find(host, pathname)
+    if (preview !== undefined) return proxy(daemon, preview, request)
     hosts.check(host)
     const origin = origins.check(headers.get('origin'), host)
     const cors = origin === undefined ? {} : corsHeaders(origin)
     if (request.method === 'OPTIONS' && origin !== undefined)
-      return new Response(null, { status: 204, headers: preflightHeaders(origin) })
-    const { pathname } = new URL(request.url)
+      return new Response(null, { status: 204, headers: { ...securityHeaders, ...preflightHeaders(origin) } })
     if (pathname === '/' || pathname === '/ui' || pathname.startsWith('/ui/'))
       return page(pathname, request.method)
     try {

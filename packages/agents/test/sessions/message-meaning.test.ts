@@ -54,7 +54,7 @@ it('tells who answered a permission when the answer could not be put on record',
   const asked = envelopeOf({ jsonrpc: '2.0', id: 1, method: 'session/request_permission', params })
   if (asked?.kind !== 'request') throw new Error('Expected a request.')
   meaning.of(asked, 'out', params, false)
-  const answering = answers.respondPermission(answers.permissions[0]?.id ?? '', 'allow_once')
+  const answering = answers.respondPermission(answers.permissions[0]?.id ?? '', 'allow_once', 'code')
   const answer = envelopeOf({
     jsonrpc: '2.0',
     id: 1,

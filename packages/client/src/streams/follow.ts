@@ -30,10 +30,17 @@ class Followed<Item> implements Source<Item> {
     for (;;) {
       const frame = await this.#frames.next()
       if (frame === undefined) throw this.#frames.cut()
-      if (frame.event === 'end') return undefined
+      if (frame.event === 'end') return this.#ended(dataOf(frame))
       if (frame.event === 'error') throw errorOf(frame)
       if (frame.event === undefined) return this.#toItem(dataOf(frame))
     }
+  }
+
+  /** A server that goes down ends its streams as well; what they show has not ended. */
+  #ended(said: unknown): undefined {
+    const { reason = 'over' } = said as { readonly reason?: string }
+    if (reason !== 'over') throw this.#frames?.cut()
+    return undefined
   }
 
   close(): void {

@@ -80,7 +80,7 @@ export class FrameReader {
 
 export function dataOf(frame: Frame): unknown {
   try {
-    return JSON.parse(frame.data)
+    return frame.data === '' ? {} : JSON.parse(frame.data)
   } catch (error) {
     throw connectionFailed('The stream held a frame that is not JSON.', error)
   }

@@ -20,14 +20,16 @@ export async function failureOf(response: Response, where: string): Promise<Vitr
   const said = parse(text)
   if (isProblem(said)) return fromProblem(said)
   const type = response.headers.get('content-type') ?? 'nothing'
-  return connectionFailed(`${where}: expected an answer of Vitrine, got ${status} with ${type}.`, undefined, status)
+  return connectionFailed(
+    `${where}: expected an answer of Vitrine, got ${status} with ${type}.`,
+    undefined,
+    status,
+  )
 }
 
 /** An error that came after the answer had begun with a success: work that took long. */
 export function isLateProblem(answer: unknown): boolean {
-  return (
-    isProblem(answer) && typeof answer.type === 'string' && answer.type.startsWith('urn:vitrine:error:')
-  )
+  return isProblem(answer) && typeof answer.type === 'string' && answer.type.startsWith('urn:vitrine:error:')
 }
 
 function isProblem(value: unknown): value is { readonly code: string; readonly type?: unknown } {

@@ -14,13 +14,15 @@ export type BrokenCode = 'file_failed' | 'input_closed'
 
 export function outgoing(
   what: string,
-  data: string | Uint8Array | ReadableStream<Uint8Array>,
+  data: string | Uint8Array | ReadableStream<Uint8Array> | undefined,
   broken: BrokenCode = 'file_failed',
 ): Outgoing {
   if (typeof data === 'string') return whole(new TextEncoder().encode(data))
   if (data instanceof Uint8Array) return whole(data)
   if (!(data instanceof ReadableStream))
-    throw invalid(`${what}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`)
+    throw invalid(
+      `${what}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
+    )
   if (data.locked) throw invalid(`${what}: the stream is read by somebody else.`)
   return streamed(what, data, broken)
 }
@@ -66,7 +68,9 @@ function streamed(what: string, source: ReadableStream<Uint8Array>, broken: Brok
 }
 
 /** Browsers send no streams over HTTP/1.1; there it is collected first. */
-export async function sendable(body: Outgoing['body']): Promise<{ body: BodyInit; duplex?: 'half' }> {
+export async function sendable(
+  body: Outgoing['body'],
+): Promise<{ body: NonNullable<RequestInit['body']>; duplex?: 'half' }> {
   // The types ask for bytes that are not shared between threads; `fetch` itself says so where they are.
   if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> }
   return sendsStreams() ? { body, duplex: 'half' } : { body: await new Response(body).blob() }

@@ -6,7 +6,7 @@ import { sandboxRoutes } from './sandboxes.ts'
 import { sessionRoutes } from './sessions.ts'
 
 export { execRequest } from './processes.ts'
-export type { Media, Route } from './route.ts'
+export { type Media, pathsOf, type Route } from './route.ts'
 export { eventRoutes, fileRoutes, processRoutes, sandboxRoutes, sessionRoutes }
 
 export const routes = {

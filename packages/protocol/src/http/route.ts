@@ -26,3 +26,8 @@ export interface Route {
 export function table<const Routes extends Readonly<Record<string, Route>>>(routes: Routes): Routes {
   return routes
 }
+
+/** Where a route is: one of a sandbox for any sandbox, and short for the default one. */
+export function pathsOf({ path, scope }: Pick<Route, 'path' | 'scope'>): string[] {
+  return scope === 'host' ? [`/v1${path}`] : [`/v1/sandboxes/{sandbox}${path}`, `/v1${path}`]
+}

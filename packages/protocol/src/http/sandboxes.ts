@@ -50,6 +50,14 @@ export const sandboxRoutes = table({
       /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
       local: z.optional(jsonObject),
       workspace: z.optional(jsonObject),
+      /** Which commands may run: rules, and what becomes of the others. */
+      policy: z.optional(
+        z.strictObject({
+          allow: z.optional(z.array(z.string())),
+          deny: z.optional(z.array(z.string())),
+          otherwise: z.optional(z.enum(['allow', 'ask', 'deny'])),
+        }),
+      ),
     }),
     status: 201,
     answer: sandboxDescription,
@@ -143,5 +151,14 @@ export const sandboxRoutes = table({
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
     query: z.object({ wait: z.optional(count) }),
     answer: z.object({ host: z.string(), port: z.number(), url: z.string() }),
+  },
+  previewPort: {
+    method: 'POST',
+    path: '/ports/{port}/preview',
+    scope: 'sandbox',
+    access: 'full',
+    summary:
+      'Shows a port to a browser: an address of its own, and a path for where such names do not resolve.',
+    answer: z.object({ url: z.string(), path: z.string(), token: z.string() }),
   },
 })

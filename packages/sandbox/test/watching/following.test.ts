@@ -20,7 +20,8 @@ import { toBytes } from '../../src/files/exact-text.ts'
 import { differences, Fold, rescan } from './fold.ts'
 import { openScene, type Scene, type SceneOptions, toldBy } from './scene.ts'
 
-const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 20 }]
+// The poller looks when it is flushed: a look between the making of a file and its first byte sees two changes.
+const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8 }]
 
 /** What the events since the start amount to, held against the disk. */
 async function faultsOf(scene: Scene, start: ReturnType<typeof rescan>): Promise<string[]> {

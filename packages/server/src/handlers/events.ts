@@ -68,7 +68,8 @@ function stream(daemon: Daemon, journal: Readable, call: Reading): Response {
   const after = call.request.headers.get('last-event-id') ?? call.query.after
   const filter = present({ types, session, run, text, after })
   const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal })
-  return eventStream(journalSource(deliveries, daemon.closing), daemon.streams)
+  const source = journalSource(deliveries, daemon.closing, daemon.metrics.streaming())
+  return eventStream(source, daemon.streams)
 }
 
 async function readPage(journal: Readable, { query, signal }: Reading): Promise<Page> {
@@ -104,7 +105,8 @@ async function waitForMore(
 
 function placeOf(at: string): number | Date {
   if (/^\d{1,15}$/.test(at)) return Number(at)
-  const time = new Date(at)
+  // Only what is written as a time: `Date` also makes one of "-5" and "May".
+  const time = new Date(/^\d{4}-\d\d-\d\d/.test(at) ? at : Number.NaN)
   if (!Number.isNaN(time.getTime())) return time
   throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${JSON.stringify(at)}.`)
 }

@@ -1,9 +1,10 @@
-import type { HostCreateOptions, HostSandbox } from '@vitrine/host'
+import { commandPolicy, type HostCreateOptions, type HostSandbox } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
 import type { sandboxRoutes } from '@vitrine/protocol/http'
 import { streamResponse } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
 import type { HandlersOf } from '../routing/call.ts'
+import { present } from '../routing/present.ts'
 
 export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes> {
   const { host, defaultSandbox } = daemon
@@ -21,15 +22,11 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return { sandboxes: host.list(), default: defaultSandbox.id }
     },
     async createSandbox({ body, signal }) {
-      const { local, workspace, ...rest } = body
-      // What is in them is checked where they are used: by the engine.
-      const options = {
-        ...rest,
-        ...(local !== undefined && { local }),
-        ...(workspace !== undefined && { workspace }),
-        signal,
-      } as HostCreateOptions
-      return describe(await host.create(options))
+      const { policy, ...rest } = body
+      // What is in `local` and `workspace` is checked where it is used: by the engine.
+      const options = { ...present(rest), signal } as HostCreateOptions
+      const rules = policy && { policy: commandPolicy(present(policy)) }
+      return describe(await host.create({ ...options, ...rules }))
     },
     async getSandbox({ params }) {
       return infoOf(params.sandbox ?? '')
@@ -93,6 +90,15 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return query.wait === undefined
         ? ports.resolve(port)
         : ports.waitFor(port, { timeoutMs: query.wait, signal })
+    },
+    async previewPort({ params, request, ...call }) {
+      const sandbox = await call.sandbox()
+      const port = Number(params.port)
+      await sandbox.ports.resolve(port)
+      const { token } = daemon.previews.open(sandbox.id, port)
+      const { protocol, port: own } = new URL(request.url)
+      const path = `/preview/${token}/`
+      return { url: `${protocol}//${token}.localhost${own === '' ? '' : `:${own}`}/`, path, token }
     },
   }
 }

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { type CallContext, VitrineError } from '@vitrine/protocol'
-import { type Route, type RouteName, routes } from '@vitrine/protocol/http'
+import { pathsOf, type Route, type RouteName, routes } from '@vitrine/protocol/http'
 import { Hono } from 'hono'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { problemResponse } from '../answers/problem.ts'
@@ -29,18 +30,22 @@ export function createRouter(
   for (const [name, route] of Object.entries<Route>(routes)) {
     // Names and types of handlers follow from those of the routes; here they are all alike.
     const handler = handlers[name as RouteName] as AnyHandler
-    for (const path of pathsOf(route)) {
+    for (const path of pathsOf(route).map(honoPath)) {
       methods.set(path, [...(methods.get(path) ?? []), route.method])
       app.on(route.method, path, async (context) => {
         const { caller } = context.env
+        const counted = (response: Response) => {
+          daemon.metrics.answered(name, response.status)
+          return response
+        }
         const request = context.req.raw
         try {
           if (route.access === 'full' && caller.access !== 'full')
             throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
           const call = await readCall(daemon, route, request, context.req.param(), caller, limits)
-          return answerOf(route, await handler(call as Call<never, never>))
+          return counted(answerOf(route, await handler(call as Call<never, never>)))
         } catch (error) {
-          return problemResponse(error)
+          return counted(problemResponse(error))
         }
       })
     }
@@ -51,13 +56,12 @@ export function createRouter(
       return problemResponse(error, { allow: allowed.join(', ') })
     })
   }
+  app.get('/openapi.json', () => textResponse(openApi(), 'application/json'))
+  app.get('/metrics', async () =>
+    textResponse(await daemon.metrics.text(daemon.host), 'text/plain; version=0.0.4'),
+  )
   app.notFound(() => problemResponse(new VitrineError('route_unknown', 'There is no such route.')))
   return async (request, caller) => app.fetch(request, { caller })
-}
-
-function pathsOf({ path, scope }: Route): string[] {
-  const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1')
-  return scope === 'host' ? [`/v1${pattern}`] : [`/v1${pattern}`, `/v1/sandboxes/:sandbox${pattern}`]
 }
 
 async function readCall(
@@ -99,15 +103,44 @@ async function readCall(
 function contextOf(headers: Headers, caller: Caller): CallContext {
   const named = (name: string) => {
     const value = headers.get(name)
-    return value === null || value === '' ? undefined : decodeURIComponent(value)
+    return value === null || value === '' ? undefined : decoded(name, value)
   }
+  const traceparent = headers.get('traceparent') ?? ''
   return present({
     actor: named('vitrine-actor') ?? caller.name,
     run: named('vitrine-run'),
     session: named('vitrine-session'),
     turn: named('vitrine-turn'),
-    traceparent: headers.get('traceparent') ?? undefined,
+    // One that is malformed is none: so the W3C has it, and whoever is on the way may have added it.
+    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
   })
+}
+
+function isTraceparent(text: string): boolean {
+  return /^(?!ff)(?!00.{54})[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/.test(
+    text,
+  )
+}
+
+function decoded(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch (error) {
+    throw new VitrineError('argument_invalid', `${name}: expected UTF-8, percent-encoded.`, { cause: error })
+  }
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function textResponse(text: string, type: string): Response {
+  return new Response(text, { headers: { ...securityHeaders, 'content-type': type } })
+}
+
+/** Made when the house is built. */
+function openApi(): string {
+  return readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
 }
 
 function answerOf({ status = 200 }: Route, answer: unknown): Response {

@@ -8,6 +8,7 @@ import type { Caller } from '../guard/caller.ts'
 import type { Hosts } from '../guard/hosts.ts'
 import type { Origins } from '../guard/origins.ts'
 import { bearerToken, type Tokens } from '../guard/tokens.ts'
+import { proxyUpgrade } from '../preview/proxy.ts'
 import { readQuery } from '../routing/query.ts'
 import { serveTerminal } from './terminal.ts'
 
@@ -40,6 +41,14 @@ export class Sockets {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
+    const [path = ''] = (request.url ?? '').split('?', 1)
+    const preview = this.#daemon.previews.find(request.headers.host, path)
+    if (preview !== undefined) {
+      proxyUpgrade(this.#daemon, preview, request, socket, head).catch((error: unknown) =>
+        refuse(socket, error),
+      )
+      return
+    }
     let wanted: { sandbox: string; process: string; query: Record<string, string> }
     let caller: Caller | undefined
     try {

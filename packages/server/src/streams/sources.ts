@@ -3,7 +3,11 @@ import { eventFrames, frame } from './frames.ts'
 import type { StreamSource } from './stream.ts'
 
 /** Events from the journal, with the cursor of what was looked at in every heartbeat. */
-export function journalSource(deliveries: Deliveries, closing: AbortSignal): StreamSource {
+export function journalSource(
+  deliveries: Deliveries,
+  closing: AbortSignal,
+  onClose: () => void,
+): StreamSource {
   const where = () => ({ cursor: deliveries.cursor ?? null })
   return {
     async next() {
@@ -12,7 +16,10 @@ export function journalSource(deliveries: Deliveries, closing: AbortSignal): Str
     },
     heartbeat: where,
     end: () => ({ ...where(), reason: closing.aborted ? 'closing' : 'over' }),
-    close: () => void deliveries.return(),
+    close() {
+      void deliveries.return()
+      onClose()
+    },
   }
 }
 

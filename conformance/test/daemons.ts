@@ -1,0 +1,78 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { connect, type VitrineClient } from '@vitrine/client'
+import { type Host, openHost } from '@vitrine/host'
+import type { StoreDriver } from '@vitrine/journal'
+import { createServer, type Listening, listen } from '@vitrine/server'
+
+const token = 'conformance-token'
+
+/** A daemon in this process, on a port of its own, and a client of it. */
+export class Daemon {
+  readonly client: VitrineClient
+  readonly #data: string
+  readonly #store: StoreDriver | undefined
+  #host: Host
+  #listening: Listening
+
+  private constructor(data: string, store: StoreDriver | undefined, host: Host, listening: Listening) {
+    this.#data = data
+    this.#store = store
+    this.#host = host
+    this.#listening = listening
+    this.client = connect({ url: listening.url, token })
+  }
+
+  /** `journals` are those that can be read before anything is in them. */
+  static async open(options: { store?: StoreDriver; journals?: readonly string[] } = {}): Promise<Daemon> {
+    // Not below /tmp: a sandbox has a /tmp of its own.
+    const data = await mkdtemp(join('/var/tmp', 'vitrine-daemon-'))
+    chmodSync(data, 0o711)
+    for (const id of options.journals ?? []) remember(data, id)
+    const host = await open(data, options.store)
+    return new Daemon(data, options.store, host, await serve(host, 0))
+  }
+
+  get host(): Host {
+    return this.#host
+  }
+
+  /** The same data at the same address. */
+  async restart(): Promise<void> {
+    const { port } = this.#listening
+    await this.#listening.close()
+    await this.#host.close()
+    this.#host = await open(this.#data, this.#store)
+    this.#listening = await serve(this.#host, port)
+  }
+
+  async close(): Promise<void> {
+    await this.client.close()
+    await this.#listening.close()
+    await this.#host.close()
+    await rm(this.#data, { recursive: true, force: true })
+  }
+}
+
+function open(data: string, store: StoreDriver | undefined): Promise<Host> {
+  return openHost({ data, install: 'never', ...(store && { store }) })
+}
+
+function serve(host: Host, port: number): Promise<Listening> {
+  return listen(createServer({ host, tokens: [{ name: 'kit', token, access: 'full' }] }), { port })
+}
+
+/** A sandbox that is gone; its journal can be read all the same. */
+function remember(data: string, id: string): void {
+  mkdirSync(join(data, 'records'), { recursive: true })
+  const record = {
+    id,
+    provider: 'local',
+    state: 'destroyed',
+    createdAt: new Date().toISOString(),
+    labels: {},
+    local: {},
+  }
+  writeFileSync(join(data, 'records', `${id}.json`), JSON.stringify(record))
+}

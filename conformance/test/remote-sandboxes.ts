@@ -1,0 +1,29 @@
+import { memoryStore } from '@vitrine/journal'
+import type { MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
+import { Daemon } from './daemons.ts'
+import { countProcesses, slow } from './sandboxes.ts'
+
+/** Sandboxes of a daemon, each of its own, over HTTP. */
+export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
+  return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
+    const { commitMs, policy, watch, ...local } = wish
+    const store = commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) }
+    const daemon = await Daemon.open(store)
+    try {
+      const watching = watch === false ? false : { ...watch, intervalMs: 50 }
+      const sandbox = await daemon.client.create({
+        local: JSON.parse(JSON.stringify({ ...local, isolation, watch: watching })),
+        ...(policy && { policy }),
+      })
+      return {
+        sandbox,
+        journal: sandbox.journal,
+        count: async (text) => countProcesses(text),
+        close: () => daemon.close(),
+      }
+    } catch (error) {
+      await daemon.close()
+      throw error
+    }
+  }
+}

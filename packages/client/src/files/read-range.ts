@@ -1,0 +1,52 @@
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import { wholeNumber } from '../wire/address.ts'
+import { type Answer, type Asked, ask } from '../wire/ask.ts'
+import { connectionFailed } from '../wire/failures.ts'
+import { incoming } from '../wire/incoming.ts'
+import type { Wire } from '../wire/wire.ts'
+
+export interface ByteRange {
+  /** The first byte; default 0. */
+  readonly from?: number
+  /** The byte to stop before; default the end. */
+  readonly to?: number
+}
+
+/** Bytes, or a range of them. HTTP has no ranges that are empty; here they are. */
+export async function readRange(
+  wire: Wire,
+  asked: Asked,
+  range: ByteRange,
+): Promise<ReadableStream<Uint8Array>> {
+  const { from, to } = checked(range)
+  const accept = { ...asked.headers, accept: '*/*' }
+  if (from === 0 && to === undefined) return incoming(await ask(wire, { ...asked, headers: accept }))
+  const isEmpty = to === from
+  // Of an empty range one byte is asked for, to hear whether it lies in the file.
+  const last = to === undefined ? '' : isEmpty ? from : to - 1
+  let answer: Answer
+  try {
+    answer = await ask(wire, { ...asked, headers: { ...accept, range: `bytes=${from}-${last}` } })
+  } catch (error) {
+    if (sizeIn(error) === from) return new Blob([]).stream()
+    throw error
+  }
+  const { response, where, callOff } = answer
+  const isPart = response.status === 206 || response.headers.get('content-length') === '0'
+  if (isPart && !isEmpty) return incoming(answer)
+  callOff.end('left')
+  if (isPart) return new Blob([]).stream()
+  throw connectionFailed(`${where}: expected a range of bytes, got all of them.`, undefined, response.status)
+}
+
+function checked({ from = 0, to }: ByteRange): { from: number; to: number | undefined } {
+  wholeNumber('from', from)
+  if (to !== undefined && wholeNumber('to', to) < from)
+    throw new VitrineError('argument_invalid', `to: expected ${from} or more, got ${to}.`)
+  return { from, to }
+}
+
+/** How large it is, when it is too small for the range. */
+function sizeIn(error: unknown): unknown {
+  return isVitrineError(error) && error.code === 'range_invalid' ? error.details.size : undefined
+}

@@ -1,0 +1,33 @@
+import { isGap, type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { openTail } from '../journal/tail.ts'
+import { Pulled } from '../streams/pulled.ts'
+import type { Wire } from '../wire/wire.ts'
+
+export interface WatchOptions {
+  readonly ignore?: readonly string[]
+  readonly signal?: AbortSignal
+}
+
+/** The `file.*` events from the moment of the call. Cut, it is an error: what came meanwhile would be missing. */
+export function watchFiles(
+  wire: Wire,
+  { ignore, signal }: WatchOptions,
+): AsyncIterableIterator<JournalEvent> {
+  const items = openTail(
+    wire,
+    { path: ['files', 'watch'], query: { ignore }, after: 'now', journals: 'one', resumes: false },
+    signal,
+  )
+  return new Pulled(
+    {
+      async next() {
+        const { value: item } = await items.next()
+        if (item !== undefined && isGap(item))
+          throw new VitrineError('view_fell_behind', 'Events of files were trimmed before they were read.')
+        return item
+      },
+      close: () => void items.return?.(),
+    },
+    signal,
+  )
+}

@@ -1,0 +1,11 @@
+/** The same sandboxes over HTTP, in browsers and in Node. */
+export { type ConnectOptions, connect } from './connect.ts'
+export type { ByteRange } from './files/read-range.ts'
+export type { RemoteFiles } from './files/remote-files.ts'
+export type { Installed, InstallOptions } from './install-agent.ts'
+export type { SandboxInfo } from './sandbox/description.ts'
+export type { RemoteSandbox } from './sandbox/remote-sandbox.ts'
+export type { RemoteSession } from './sessions/remote-session.ts'
+export type { RemoteSessions } from './sessions/remote-sessions.ts'
+export type { RemoteTerminal } from './terminals/connect-terminal.ts'
+export type { RemoteCreateOptions, VitrineClient } from './vitrine-client.ts'

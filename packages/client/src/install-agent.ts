@@ -1,0 +1,37 @@
+import type { InstallProgress } from '@vitrine/protocol'
+import { askFrames, dataOf, errorOf } from './streams/frame-reader.ts'
+import type { Wire } from './wire/wire.ts'
+
+export interface InstallOptions {
+  readonly version?: string
+  onProgress?(progress: InstallProgress): void
+  readonly signal?: AbortSignal
+}
+
+export interface Installed {
+  readonly version: string
+  readonly path: string
+}
+
+/** Installs an agent at the daemon: frames of progress, and the result in the last one. */
+export async function installAgent(wire: Wire, name: string, options: InstallOptions): Promise<Installed> {
+  const { version, onProgress, signal } = options
+  const frames = await askFrames(wire, {
+    method: 'POST',
+    path: ['agents', name, 'install'],
+    json: { agentVersion: version },
+    signal,
+  })
+  let installed: unknown
+  try {
+    for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {
+      if (frame.event === 'error') throw errorOf(frame)
+      else if (frame.event === 'progress') onProgress?.(dataOf(frame) as InstallProgress)
+      else if (frame.event === 'result') installed = dataOf(frame)
+      else if (frame.event === 'end') return (installed ?? dataOf(frame)) as Installed
+    }
+    throw frames.cut()
+  } finally {
+    frames.close()
+  }
+}

@@ -1,0 +1,42 @@
+import { VitrineClient } from '../vitrine-client.ts'
+import { Wire } from '../wire/wire.ts'
+import { Daemon } from './daemon.ts'
+
+export interface StartOptions {
+  /** What is run, with `--json` and the options below behind it; default `vitrine serve --port 0`. */
+  readonly command?: readonly string[]
+  /** The data directory. */
+  readonly data?: string
+  /** The folder that the default sandbox works in. */
+  readonly root?: string
+  /** Beside the variables of this process. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Starts a daemon that belongs to the client: it ends with `close()`, and with this process.
+ *
+ * @example
+ * await using client = await start()
+ * const sandbox = await client.default()
+ */
+export async function start(options: StartOptions = {}): Promise<VitrineClient> {
+  const { command = ['vitrine', 'serve', '--port', '0'], data, root, env = {}, signal } = options
+  const daemon = new Daemon(
+    [
+      ...command,
+      '--json',
+      ...(data === undefined ? [] : ['--data', data]),
+      ...(root === undefined ? [] : ['--root', root]),
+    ],
+    env,
+  )
+  try {
+    const { url, token } = await daemon.address(signal)
+    return new VitrineClient(new Wire({ url, ...(token !== undefined && { token }) }), () => daemon.end())
+  } catch (error) {
+    await daemon.end()
+    throw error
+  }
+}

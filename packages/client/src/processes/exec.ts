@@ -1,0 +1,51 @@
+import { type Command, type ExecOptions, type ExecResult, isVitrineError } from '@vitrine/protocol'
+import { type Asked, askJson } from '../wire/ask.ts'
+import { toBase64 } from '../wire/base64.ts'
+import { outgoing } from '../wire/outgoing.ts'
+import type { Wire } from '../wire/wire.ts'
+import { timeLimit } from './time-limit.ts'
+
+/** What goes along with the command. */
+const inlineBytes = 256 * 1024
+/** Encoded, three times as many at most: still an address that servers take. */
+const addressLetters = 4_000
+
+/** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
+export async function exec(wire: Wire, command: Command, options: ExecOptions): Promise<ExecResult> {
+  const { signal } = options
+  const began = performance.now()
+  try {
+    return await askJson<ExecResult>(wire, { ...(await asked(command, options)), signal })
+  } catch (error) {
+    if (!signal?.aborted || !isVitrineError(error) || error.code !== 'cancelled') throw error
+    return cancelledAfter(performance.now() - began)
+  }
+}
+
+async function asked(command: Command, options: ExecOptions): Promise<Asked> {
+  const { shell, cwd, env, user, stdin, maxOutputBytes } = options
+  const request = { command, shell, cwd, env, user, timeoutMs: timeLimit(options.timeoutMs), maxOutputBytes }
+  const post = { method: 'POST', path: ['exec'] } as const
+  if (stdin === undefined) return { ...post, json: request }
+  if (typeof stdin === 'string' && stdin.length * 3 <= inlineBytes)
+    return { ...post, json: { ...request, stdin } }
+  const { body, ...rest } = outgoing('stdin', stdin, 'input_closed')
+  const query = { options: JSON.stringify(request) }
+  const isSmall = body instanceof Uint8Array && body.length <= inlineBytes
+  if (!isSmall && query.options.length <= addressLetters)
+    return { ...post, path: ['exec', 'input'], query, bytes: { body, ...rest } }
+  const bytes = body instanceof Uint8Array ? body : new Uint8Array(await new Response(body).arrayBuffer())
+  return { ...post, json: { ...request, stdin: toBase64(bytes), stdinEncoding: 'base64' } }
+}
+
+function cancelledAfter(durationMs: number): ExecResult {
+  return {
+    outcome: 'cancelled',
+    exitCode: null,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    truncated: false,
+    durationMs,
+  }
+}

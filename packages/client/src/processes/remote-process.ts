@@ -1,0 +1,73 @@
+import type { OutputChunk, Process, ProcessExit, ProcessInfo } from '@vitrine/protocol'
+import { follow } from '../streams/follow.ts'
+import { wholeNumber } from '../wire/address.ts'
+import { askDone, askJson } from '../wire/ask.ts'
+import { toBase64 } from '../wire/base64.ts'
+import type { Wire } from '../wire/wire.ts'
+import { type OutputEntry, outputChunk } from './output.ts'
+import { exitOf } from './process-info.ts'
+import { waitForExit } from './wait-for-exit.ts'
+
+/** A process as its caller holds it. */
+export class RemoteProcess implements Process {
+  readonly id: string
+  readonly pid?: number
+  readonly #wire: Wire
+  #exit: Promise<ProcessExit> | undefined
+
+  /** The wire is at the sandbox. */
+  constructor(wire: Wire, { id, pid }: Pick<ProcessInfo, 'id' | 'pid'>) {
+    this.id = id
+    if (pid !== undefined) this.pid = pid
+    this.#wire = wire.at('processes', id)
+  }
+
+  /** Nobody waits for it until somebody asks. */
+  get exit(): Promise<ProcessExit> {
+    if (this.#exit === undefined) {
+      this.#exit = waitForExit(this.#wire)
+      this.#exit.catch(() => undefined)
+    }
+    return this.#exit
+  }
+
+  view({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
+    return follow(this.#wire, { path: ['view'], signal }, (data) => outputChunk(data as OutputEntry))
+  }
+
+  input(data: string | Uint8Array): Promise<void> {
+    const json = typeof data === 'string' ? { data } : { data: toBase64(data), encoding: 'base64' }
+    return this.#post('input', json)
+  }
+
+  end(): Promise<void> {
+    return this.#post('input', { data: '', end: true })
+  }
+
+  async resize(cols: number, rows: number): Promise<void> {
+    const json = { cols: wholeNumber('tty.cols', cols, 1), rows: wholeNumber('tty.rows', rows, 1) }
+    await askDone(this.#wire, { method: 'POST', path: ['terminal', 'resize'], json })
+  }
+
+  signal(name: string): Promise<void> {
+    return this.#post('signal', { signal: name })
+  }
+
+  stop({ graceMs }: { readonly graceMs?: number } = {}): Promise<ProcessExit> {
+    return this.#ended('stop', graceMs)
+  }
+
+  kill(): Promise<ProcessExit> {
+    return this.#ended('kill')
+  }
+
+  #post(path: string, json: unknown): Promise<void> {
+    return askDone(this.#wire, { method: 'POST', path: [path], json })
+  }
+
+  async #ended(how: 'stop' | 'kill', waitMs?: number): Promise<ProcessExit> {
+    const query = { waitMs }
+    const info = await askJson<ProcessInfo>(this.#wire, { method: 'POST', path: [how], query })
+    return exitOf(info) ?? this.exit
+  }
+}

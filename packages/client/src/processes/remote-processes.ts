@@ -1,0 +1,70 @@
+import type { LogChunk, LogOptions, Process, ProcessExit, Processes, ProcessInfo } from '@vitrine/protocol'
+import { follow } from '../streams/follow.ts'
+import { askDone, askJson } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+import { type LogEntry, logChunk } from './output.ts'
+import { processInfo } from './process-info.ts'
+import { RemoteProcess } from './remote-process.ts'
+
+/** The processes of one sandbox, by id. */
+export class RemoteProcesses implements Processes {
+  readonly #wire: Wire
+
+  constructor(wire: Wire) {
+    this.#wire = wire
+  }
+
+  async list(): Promise<readonly ProcessInfo[]> {
+    const { processes } = await askJson<{ processes: ProcessInfo[] }>(this.#wire, { path: ['processes'] })
+    return processes.map(processInfo)
+  }
+
+  async get(id: string): Promise<ProcessInfo> {
+    return processInfo(await askJson<ProcessInfo>(this.#wire, { path: ['processes', id] }))
+  }
+
+  async logs(id: string, { since, tail, signal }: LogOptions = {}): Promise<readonly LogChunk[]> {
+    const asked = { path: ['processes', id, 'logs'], query: { since, tail }, signal }
+    const { entries } = await askJson<{ entries: LogEntry[] }>(this.#wire, asked)
+    return entries.map(logChunk)
+  }
+
+  follow(id: string, { since, tail, signal }: LogOptions = {}): AsyncIterableIterator<LogChunk> {
+    const query = { since, tail, follow: true }
+    return follow(this.#wire, { path: ['processes', id, 'logs'], query, signal }, (data) =>
+      logChunk(data as LogEntry),
+    )
+  }
+
+  async input(id: string, data: string | Uint8Array): Promise<void> {
+    await this.#process(id).input(data)
+  }
+
+  async resize(id: string, cols: number, rows: number): Promise<void> {
+    await this.#process(id).resize(cols, rows)
+  }
+
+  async signal(id: string, name: string): Promise<void> {
+    await this.#process(id).signal(name)
+  }
+
+  async stop(id: string, options?: { readonly graceMs?: number }): Promise<ProcessExit> {
+    return this.#process(id).stop(options)
+  }
+
+  async kill(id: string): Promise<ProcessExit> {
+    return this.#process(id).kill()
+  }
+
+  async attach(id: string): Promise<Process> {
+    return new RemoteProcess(this.#wire, await this.get(id))
+  }
+
+  remove(id: string): Promise<void> {
+    return askDone(this.#wire, { method: 'DELETE', path: ['processes', id] })
+  }
+
+  #process(id: string): RemoteProcess {
+    return new RemoteProcess(this.#wire, { id })
+  }
+}

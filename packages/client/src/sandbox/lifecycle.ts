@@ -1,0 +1,59 @@
+import { type Command, type Lifecycle, VitrineError } from '@vitrine/protocol'
+import { askDone, askJson } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+
+/** The wire is at the sandbox. */
+export class RemoteLifecycle implements Lifecycle {
+  readonly #wire: Wire
+
+  constructor(wire: Wire) {
+    this.#wire = wire
+  }
+
+  start(): Promise<void> {
+    return this.#post('start')
+  }
+
+  stop(): Promise<void> {
+    return this.#post('stop')
+  }
+
+  shutdown(): Promise<void> {
+    return this.#post('shutdown')
+  }
+
+  pause(): Promise<void> {
+    return this.#post('pause')
+  }
+
+  resume(): Promise<void> {
+    return this.#post('resume')
+  }
+
+  destroy(): Promise<void> {
+    return askDone(this.#wire, { method: 'DELETE', path: [] })
+  }
+
+  async running(): Promise<boolean> {
+    return (await askJson<{ running: boolean }>(this.#wire, { path: ['running'] })).running
+  }
+
+  /** A command that runs in the sandbox: a function could not be sent there. */
+  async onBeforeStop(hook: (() => void | Promise<void>) | Command): Promise<void> {
+    if (typeof hook === 'function')
+      throw new VitrineError(
+        'unsupported',
+        'onBeforeStop: over HTTP a hook is a command, such as "npm run save"; a function cannot be sent.',
+      )
+    await this.#post('before-stop', { command: hook })
+  }
+
+  async skipOnPersist(path: string): Promise<string> {
+    const asked = { method: 'POST', path: ['skip-on-persist'], json: { path } } as const
+    return (await askJson<{ path: string }>(this.#wire, asked)).path
+  }
+
+  #post(path: string, json?: unknown): Promise<void> {
+    return askDone(this.#wire, { method: 'POST', path: [path], ...(json !== undefined && { json }) })
+  }
+}

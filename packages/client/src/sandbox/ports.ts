@@ -1,0 +1,42 @@
+import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
+import { askJson } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+
+const defaultWaitMs = 30_000
+
+/** The listening ports of one sandbox. */
+export class RemotePorts implements Ports {
+  readonly #wire: Wire
+
+  constructor(wire: Wire) {
+    this.#wire = wire
+  }
+
+  async list(): Promise<readonly PortInfo[]> {
+    return (await askJson<{ ports: PortInfo[] }>(this.#wire, { path: ['ports'] })).ports
+  }
+
+  async resolve(port: number): Promise<PortAddress> {
+    return askJson(this.#wire, { path: ['ports', portText(port)] })
+  }
+
+  async waitFor(
+    port: number,
+    {
+      timeoutMs = defaultWaitMs,
+      signal,
+    }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<PortAddress> {
+    return askJson(this.#wire, {
+      path: ['ports', portText(port)],
+      query: { wait: timeoutMs },
+      limitMs: timeoutMs + this.#wire.timeoutMs,
+      signal,
+    })
+  }
+}
+
+function portText(port: number): string {
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return String(port)
+  throw new VitrineError('argument_invalid', `port: expected a whole number from 1 to 65535, got ${port}.`)
+}

@@ -1,0 +1,99 @@
+import type {
+  CallContext,
+  Capabilities,
+  Command,
+  EventInput,
+  ExecOptions,
+  ExecResult,
+  OpenSessionOptions,
+  Process,
+  Sandbox,
+  SpawnOptions,
+  Unpacked,
+} from '@vitrine/protocol'
+import { RemoteFiles } from '../files/remote-files.ts'
+import { RemoteJournal } from '../journal/remote-journal.ts'
+import { exec } from '../processes/exec.ts'
+import { RemoteProcesses } from '../processes/remote-processes.ts'
+import { spawn } from '../processes/spawn.ts'
+import type { RemoteSession } from '../sessions/remote-session.ts'
+import { RemoteSessions } from '../sessions/remote-sessions.ts'
+import { connectTerminal, type RemoteTerminal } from '../terminals/connect-terminal.ts'
+import { askDone, askJson } from '../wire/ask.ts'
+import { askBytes } from '../wire/incoming.ts'
+import { outgoing } from '../wire/outgoing.ts'
+import type { Wire } from '../wire/wire.ts'
+import type { SandboxDescription } from './description.ts'
+import { RemoteLifecycle } from './lifecycle.ts'
+import { RemotePorts } from './ports.ts'
+
+/** A sandbox of a daemon. */
+export class RemoteSandbox implements Sandbox {
+  readonly id: string
+  readonly provider: string
+  readonly root: string
+  readonly capabilities: Capabilities
+  readonly journal: RemoteJournal
+  readonly processes: RemoteProcesses
+  readonly files: RemoteFiles
+  readonly ports: RemotePorts
+  readonly lifecycle: RemoteLifecycle
+  readonly sessions: RemoteSessions
+  readonly #wire: Wire
+  readonly #description: SandboxDescription
+
+  /** The wire is at the sandbox. */
+  constructor(wire: Wire, description: SandboxDescription) {
+    const { id, provider, root, capabilities } = description
+    this.id = id
+    this.provider = provider
+    this.root = root
+    this.capabilities = capabilities
+    this.journal = new RemoteJournal(id, wire)
+    this.processes = new RemoteProcesses(wire)
+    this.files = new RemoteFiles(wire)
+    this.ports = new RemotePorts(wire)
+    this.lifecycle = new RemoteLifecycle(wire)
+    this.sessions = new RemoteSessions(wire)
+    this.#wire = wire
+    this.#description = description
+  }
+
+  as(context: CallContext): this {
+    // Nothing inherits from it: it is exactly this class.
+    return new RemoteSandbox(this.#wire.as(context), this.#description) as this
+  }
+
+  exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
+    return exec(this.#wire, command, options)
+  }
+
+  spawn(command: Command, options: SpawnOptions = {}): Promise<Process> {
+    return spawn(this.#wire, command, options)
+  }
+
+  persist({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
+    return askBytes(this.#wire, { path: ['workspace'], signal, limitMs: 'none' })
+  }
+
+  async hydrate(
+    archive: ReadableStream<Uint8Array> | Uint8Array,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<Unpacked> {
+    const bytes = outgoing('archive', archive)
+    return askJson(this.#wire, { method: 'PUT', path: ['workspace'], bytes, signal })
+  }
+
+  record(events: readonly EventInput[]): Promise<void> {
+    return askDone(this.#wire, { method: 'POST', path: ['events'], json: { events } })
+  }
+
+  openSession(options: OpenSessionOptions): Promise<RemoteSession> {
+    return this.sessions.open(options)
+  }
+
+  /** The terminal of a process that was spawned with one, over a WebSocket. */
+  openTerminal(process: string): RemoteTerminal {
+    return connectTerminal(this.#wire, process)
+  }
+}

@@ -1,0 +1,165 @@
+import {
+  type ContentBlock,
+  isGap,
+  isVitrineError,
+  type JournalEvent,
+  type JournalItem,
+  newId,
+  type PendingPermission,
+  type PendingQuestion,
+  type PermissionAnswer,
+  type PromptOptions,
+  type PromptResult,
+  type QuestionAnswer,
+  type Session,
+  type SessionInfo,
+} from '@vitrine/protocol'
+import type { Transcript } from '@vitrine/views'
+import { tail } from '../journal/tail.ts'
+import { askDone, askJson } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+import { runTurn } from './run-turn.ts'
+import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
+import { SessionWatch } from './session-watch.ts'
+
+/** One conversation with an agent, at a daemon. What it says of itself is what was heard last. */
+export class RemoteSession implements Session {
+  readonly id: string
+  readonly agent: string
+  readonly #sandbox: Wire
+  readonly #wire: Wire
+  readonly #watch: SessionWatch
+  readonly #listeners = new Set<(event: JournalEvent) => void>()
+  #state: SessionState
+
+  /** The wire is at the sandbox. */
+  constructor(wire: Wire, state: SessionState) {
+    this.id = state.id
+    this.agent = state.agent
+    this.#sandbox = wire
+    this.#wire = wire.at('sessions', state.id)
+    this.#watch = new SessionWatch(wire, state.id, (item) => this.#heard(item))
+    this.#state = state
+  }
+
+  get info(): SessionInfo {
+    const { permissions: _permissions, questions: _questions, ...info } = this.#state
+    return info
+  }
+
+  get permissions(): readonly PendingPermission[] {
+    return this.#state.permissions
+  }
+
+  get questions(): readonly PendingQuestion[] {
+    return this.#state.questions
+  }
+
+  async prompt(
+    content: string | readonly ContentBlock[],
+    { signal, turn = newId('turn') }: PromptOptions = {},
+  ): Promise<PromptResult> {
+    if (signal?.aborted) return { turn, outcome: 'cancelled' }
+    const leave = this.#watch.use()
+    const onBegun = () => {
+      this.#state = { ...this.#state, busy: true }
+    }
+    try {
+      // A listener that answers what the agent asks must be there before it asks.
+      await this.#watch.ready()
+      return await runTurn(this.#wire, { turn, content, signal, onBegun })
+    } finally {
+      leave()
+      await this.#refresh()
+    }
+  }
+
+  async cancel(): Promise<void> {
+    await askDone(this.#wire, { method: 'POST', path: ['cancel'], json: {} })
+    await this.#refresh()
+  }
+
+  onEvent(listener: (event: JournalEvent) => void): () => void {
+    // The same function, given twice, listens twice.
+    const own = (event: JournalEvent) => listener(event)
+    const leave = this.#watch.use()
+    this.#listeners.add(own)
+    return () => {
+      this.#listeners.delete(own)
+      leave()
+    }
+  }
+
+  events(
+    options: { readonly after?: string; readonly signal?: AbortSignal } = {},
+  ): AsyncIterableIterator<JournalItem> {
+    return tail(this.#sandbox, { ...options, session: this.id })
+  }
+
+  transcript(): Promise<Transcript> {
+    return askJson(this.#wire, { path: ['transcript'] })
+  }
+
+  setMode(mode: string): Promise<void> {
+    return this.#choose(['mode'], mode)
+  }
+
+  setModel(model: string): Promise<void> {
+    return this.#choose(['model'], model)
+  }
+
+  setThoughtLevel(level: string): Promise<void> {
+    return this.#choose(['thought-level'], level)
+  }
+
+  setConfigOption(id: string, value: string | boolean): Promise<void> {
+    return this.#choose(['options', id], value)
+  }
+
+  async respondPermission(permission: string, answer: PermissionAnswer): Promise<void> {
+    await askDone(this.#wire, { method: 'POST', path: ['permissions', permission], json: { answer } })
+    this.#state = withoutAnswered(this.#state, permission)
+  }
+
+  async respondQuestion(question: string, { action, content }: QuestionAnswer): Promise<void> {
+    await askDone(this.#wire, { method: 'POST', path: ['questions', question], json: { action, content } })
+    this.#state = withoutAnswered(this.#state, question)
+  }
+
+  async close(): Promise<void> {
+    await askDone(this.#wire, { method: 'DELETE', path: [] })
+    this.#state = closedState(this.#state)
+  }
+
+  async fork({ id }: { readonly id?: string } = {}): Promise<RemoteSession> {
+    const state = await askJson<SessionState>(this.#wire, { method: 'POST', path: ['fork'], json: { id } })
+    return new RemoteSession(this.#sandbox, state)
+  }
+
+  async #choose(path: readonly string[], value: string | boolean): Promise<void> {
+    this.#state = await askJson<SessionState>(this.#wire, { method: 'PUT', path, json: { value } })
+  }
+
+  async #heard(item: JournalItem): Promise<void> {
+    // Whoever hears of a permission finds it among those that wait.
+    if (isGap(item) || changesSession(item.type)) await this.#refresh()
+    if (isGap(item)) return
+    for (const listener of this.#listeners) {
+      try {
+        listener(item)
+      } catch {
+        // An observer cannot fail what it observes.
+      }
+    }
+  }
+
+  /** What cannot be heard now stays as it was. */
+  async #refresh(): Promise<void> {
+    try {
+      this.#state = await askJson<SessionState>(this.#wire, { path: [] })
+    } catch (error) {
+      const isGone = isVitrineError(error) && ['session_closed', 'session_not_found'].includes(error.code)
+      if (isGone) this.#state = closedState(this.#state)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { OpenSessionOptions, SessionInfo, Sessions } from '@vitrine/protocol'
+import { askJson } from '../wire/ask.ts'
+import type { Wire } from '../wire/wire.ts'
+import { RemoteSession } from './remote-session.ts'
+import type { SessionState } from './session-state.ts'
+
+/** The sessions of one sandbox. */
+export class RemoteSessions implements Sessions {
+  readonly #wire: Wire
+
+  /** The wire is at the sandbox. */
+  constructor(wire: Wire) {
+    this.#wire = wire
+  }
+
+  open(options: OpenSessionOptions): Promise<RemoteSession> {
+    return this.#post(['sessions'], options)
+  }
+
+  async list(): Promise<readonly SessionInfo[]> {
+    return (await askJson<{ sessions: SessionInfo[] }>(this.#wire, { path: ['sessions'] })).sessions
+  }
+
+  async get(id: string): Promise<RemoteSession> {
+    const state = await askJson<SessionState>(this.#wire, { path: ['sessions', id] })
+    return new RemoteSession(this.#wire, state)
+  }
+
+  resume(
+    id: string,
+    options: Partial<Omit<OpenSessionOptions, 'id' | 'agent'>> = {},
+  ): Promise<RemoteSession> {
+    return this.#post(['sessions', id, 'resume'], options)
+  }
+
+  resumeOrCreate(options: OpenSessionOptions & { readonly id: string }): Promise<RemoteSession> {
+    return this.#post(['sessions'], { ...options, resume: true })
+  }
+
+  async #post(
+    path: readonly string[],
+    { signal, ...json }: Partial<OpenSessionOptions> & { readonly resume?: true },
+  ): Promise<RemoteSession> {
+    const state = await askJson<SessionState>(this.#wire, { method: 'POST', path, json, signal })
+    return new RemoteSession(this.#wire, state)
+  }
+}

@@ -1,0 +1,54 @@
+import type { ContentBlock, PromptResult } from '@vitrine/protocol'
+import { askDone, askJson } from '../wire/ask.ts'
+import { insist, poll } from '../wire/poll.ts'
+import type { Wire } from '../wire/wire.ts'
+
+const waitMs = 20_000
+/** How often something is asked for again that is the same each time. */
+const times = 5
+
+export interface TurnRequest {
+  /** Named by the client: sent twice, it is one turn. */
+  readonly turn: string
+  readonly content: string | readonly ContentBlock[]
+  readonly signal: AbortSignal | undefined
+  /** The server has it. */
+  onBegun(): void
+}
+
+type TurnAnswer = PromptResult | { readonly turn: string; readonly running: true }
+
+/** Prompts, and waits for the end: the turn goes on at the server whatever becomes of the connection. */
+export async function runTurn(
+  wire: Wire,
+  { turn, content, signal, onBegun }: TurnRequest,
+): Promise<PromptResult> {
+  await insist(wire, times, () =>
+    askJson(wire, { method: 'POST', path: ['prompt'], json: { content, turn }, limitMs: wire.timeoutMs }),
+  )
+  onBegun()
+  const cancel = () => void cancelTurn(wire, turn)
+  if (signal?.aborted) cancel()
+  signal?.addEventListener('abort', cancel)
+  try {
+    const question = () =>
+      askJson<TurnAnswer>(wire, {
+        path: ['turns', turn],
+        query: { wait: waitMs },
+        limitMs: waitMs + wire.timeoutMs,
+      })
+    return (await poll(wire, question, isOver)) as PromptResult
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+  }
+}
+
+function isOver(answer: TurnAnswer): boolean {
+  return !('running' in answer)
+}
+
+/** What comes of it is in the result of the turn. */
+async function cancelTurn(wire: Wire, turn: string): Promise<void> {
+  const request = () => askDone(wire, { method: 'POST', path: ['cancel'], json: { turn } })
+  await insist(wire, times, request).catch(() => undefined)
+}

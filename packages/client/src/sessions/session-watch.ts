@@ -1,0 +1,67 @@
+import type { JournalItem } from '@vitrine/protocol'
+import { tail } from '../journal/tail.ts'
+import type { Wire } from '../wire/wire.ts'
+
+/** How long a prompt waits for the watch before it goes ahead without. */
+const readyMs = 5_000
+
+/** Follows the events of one session, over one connection, for as long as somebody needs it. */
+export class SessionWatch {
+  readonly #wire: Wire
+  readonly #session: string
+  readonly #onItem: (item: JournalItem) => Promise<void>
+  #users = 0
+  #stop: AbortController | undefined
+  #ready: Promise<void> = Promise.resolve()
+
+  /** The wire is at the sandbox. */
+  constructor(wire: Wire, session: string, onItem: (item: JournalItem) => Promise<void>) {
+    this.#wire = wire
+    this.#session = session
+    this.#onItem = onItem
+  }
+
+  /** Returns how to say that it is not needed any more. */
+  use(): () => void {
+    this.#users += 1
+    if (this.#stop === undefined) this.#begin()
+    let isUsed = true
+    return () => {
+      if (!isUsed) return
+      isUsed = false
+      this.#users -= 1
+      if (this.#users === 0) this.#end()
+    }
+  }
+
+  /** Whatever happens from then on is seen. */
+  async ready(): Promise<void> {
+    const over = new AbortController()
+    await Promise.race([this.#ready, this.#wire.timing.sleep(readyMs, over.signal)])
+    over.abort()
+  }
+
+  #begin(): void {
+    const stop = new AbortController()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#stop = stop
+    this.#ready = promise
+    const options = { session: this.#session, after: 'now', signal: stop.signal, onPlaced: resolve }
+    void this.#follow(tail(this.#wire, options))
+      // It cannot go on; the next one who needs it begins again.
+      .catch(() => undefined)
+      .then(() => {
+        resolve()
+        if (this.#stop === stop) this.#stop = undefined
+      })
+  }
+
+  async #follow(items: AsyncIterable<JournalItem>): Promise<void> {
+    for await (const item of items) await this.#onItem(item)
+  }
+
+  #end(): void {
+    this.#stop?.abort()
+    this.#stop = undefined
+  }
+}

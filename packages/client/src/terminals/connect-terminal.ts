@@ -1,0 +1,100 @@
+import { fromProblem, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import { pathOf } from '../wire/address.ts'
+import { toBase64 } from '../wire/base64.ts'
+import { connectionFailed } from '../wire/failures.ts'
+import type { Wire } from '../wire/wire.ts'
+import { Listeners } from './listeners.ts'
+
+/** The terminal of a process: what it shows, and what is typed. Each `on…` returns how to stop listening. */
+export interface RemoteTerminal {
+  /** Once something can be typed. Rejects when the terminal cannot be had. */
+  readonly ready: Promise<void>
+  onData(listener: (data: Uint8Array) => void): () => void
+  /** The process has ended; who comes late is told at once. */
+  onExit(listener: (exit: ProcessExit) => void): () => void
+  /** The connection was lost, or the server refused something. The process goes on. */
+  onError(listener: (error: VitrineError) => void): () => void
+  send(data: string | Uint8Array): void
+  resize(cols: number, rows: number): void
+  /** Leaves the terminal; the process goes on. */
+  close(): void
+}
+
+interface Said extends Partial<ProcessExit> {
+  readonly type: 'ready' | 'exit' | 'error'
+  readonly code?: string
+  readonly message?: string
+}
+
+/** The wire is at the sandbox. */
+export function connectTerminal(wire: Wire, process: string): RemoteTerminal {
+  const path = pathOf([...wire.parts, 'processes', process, 'terminal', 'ws'])
+  const socket = new WebSocket(`${wire.url.replace(/^http/, 'ws')}${path}`, protocolsOf(wire))
+  socket.binaryType = 'arraybuffer'
+  const data = new Listeners<Uint8Array>()
+  const exits = new Listeners<ProcessExit>('keep')
+  const errors = new Listeners<VitrineError>()
+  const ready = Promise.withResolvers<void>()
+  ready.promise.catch(() => undefined)
+  let isLeft = false
+  let isOver = false
+
+  const fail = (error: VitrineError) => {
+    ready.reject(error)
+    errors.tell(error)
+  }
+  const close = () => {
+    isLeft = true
+    wire.closing.removeEventListener('abort', close)
+    ready.reject(new VitrineError('cancelled', 'The terminal was left.'))
+    if (socket.readyState === WebSocket.OPEN) say({ type: 'close' })
+    socket.close()
+  }
+  const hear = (text: string) => {
+    const said = JSON.parse(text) as Said
+    if (said.type === 'ready') ready.resolve()
+    else if (said.type === 'error') fail(fromProblem({ code: said.code ?? 'internal', detail: said.message }))
+    else {
+      isOver = true
+      const { outcome = 'ok', exitCode = null, signal = null } = said
+      exits.tell({ outcome, exitCode, signal })
+    }
+  }
+  const say = (message: object) => {
+    if (socket.readyState !== WebSocket.OPEN)
+      throw new VitrineError('input_closed', `The terminal of process ${process} is not connected.`)
+    socket.send(JSON.stringify(message))
+  }
+
+  socket.addEventListener('message', (event) => {
+    const message: string | ArrayBuffer = event.data
+    if (typeof message === 'string') hear(message)
+    else data.tell(new Uint8Array(message))
+  })
+  socket.addEventListener('close', ({ code }) => {
+    wire.closing.removeEventListener('abort', close)
+    if (!isLeft && !isOver) fail(connectionFailed(`The terminal ${path} was cut (${code}).`))
+  })
+  wire.closing.addEventListener('abort', close)
+
+  return {
+    ready: ready.promise,
+    onData: (listener) => data.add(listener),
+    onExit: (listener) => exits.add(listener),
+    onError: (listener) => errors.add(listener),
+    send(input) {
+      say(
+        typeof input === 'string'
+          ? { type: 'input', data: input }
+          : { type: 'input', data: toBase64(input), encoding: 'base64' },
+      )
+    },
+    resize: (cols, rows) => say({ type: 'resize', cols, rows }),
+    close,
+  }
+}
+
+/** Browsers let a page send no headers with a WebSocket: the token goes as a protocol. */
+function protocolsOf({ token }: Wire): string[] {
+  return token === undefined ? ['vitrine'] : ['vitrine', `vitrine.token.${token}`]
+}

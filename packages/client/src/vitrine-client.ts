@@ -1,0 +1,124 @@
+import type {
+  AgentInfo,
+  CreateSandboxOptions,
+  JournalItem,
+  JsonObject,
+  SandboxClient,
+  TailOptions,
+} from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { type ByteRange, readRange } from './files/read-range.ts'
+import { type Installed, type InstallOptions, installAgent } from './install-agent.ts'
+import { tail } from './journal/tail.ts'
+import type { SandboxDescription, SandboxInfo } from './sandbox/description.ts'
+import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
+import { askDone, askJson } from './wire/ask.ts'
+import type { Wire } from './wire/wire.ts'
+
+export interface RemoteCreateOptions extends CreateSandboxOptions {
+  /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
+  readonly local?: JsonObject
+  /** What is put into the workspace. */
+  readonly workspace?: JsonObject
+  /** Which commands may run: rules, and what becomes of the others. */
+  readonly policy?: {
+    readonly allow?: readonly string[]
+    readonly deny?: readonly string[]
+    readonly otherwise?: 'allow' | 'ask' | 'deny'
+  }
+  readonly signal?: AbortSignal
+}
+
+interface SandboxList {
+  readonly sandboxes: readonly SandboxInfo[]
+  readonly default?: string
+}
+
+/** A daemon, and the sandboxes that it has. */
+export class VitrineClient implements SandboxClient, AsyncDisposable {
+  readonly url: string
+  readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
+  readonly #wire: Wire
+  readonly #ending: (() => Promise<void>) | undefined
+
+  /** `ending` is the last thing of a close. */
+  constructor(wire: Wire, ending?: () => Promise<void>) {
+    this.url = wire.url
+    this.#wire = wire
+    this.#ending = ending
+    this.sandboxes = { list: async () => (await this.#list()).sandboxes }
+  }
+
+  async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
+    const { id, provider, labels, local, workspace, policy, signal } = options
+    const json = { id, provider, labels, local, workspace, policy }
+    return this.#sandbox(await askJson(this.#wire, { method: 'POST', path: ['sandboxes'], json, signal }))
+  }
+
+  /** A sandbox that is there already; one that does not run is started. */
+  async attach(id: string): Promise<RemoteSandbox> {
+    return this.#sandbox(await askJson(this.#wire, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
+  }
+
+  /** The sandbox that the daemon was started for. */
+  async default(): Promise<RemoteSandbox> {
+    const { default: id } = await this.#list()
+    if (id === undefined) throw new VitrineError('not_found', 'This daemon has no default sandbox.')
+    return this.attach(id)
+  }
+
+  /** Removes a sandbox's workspace for good. Its journal stays. */
+  destroy(id: string): Promise<void> {
+    return askDone(this.#wire, { method: 'DELETE', path: ['sandboxes', id] })
+  }
+
+  async listAgents(): Promise<readonly AgentInfo[]> {
+    return (await askJson<{ agents: AgentInfo[] }>(this.#wire, { path: ['agents'] })).agents
+  }
+
+  getAgent(name: string): Promise<AgentInfo> {
+    return askJson(this.#wire, { path: ['agents', name] })
+  }
+
+  installAgent(name: string, options: InstallOptions = {}): Promise<Installed> {
+    return installAgent(this.#wire, name, options)
+  }
+
+  health(): Promise<{ readonly status: 'ok'; readonly version: string }> {
+    return askJson(this.#wire, { path: ['health'] })
+  }
+
+  /** Every event of the host, of all its sandboxes, under one cursor. */
+  events(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
+    return tail(this.#wire, options, 'all')
+  }
+
+  /** The bytes that an event refers to. */
+  blob(hash: string, range: ByteRange = {}): Promise<ReadableStream<Uint8Array>> {
+    return readRange(this.#wire, { path: ['blobs', hash] }, range)
+  }
+
+  /** Where a person looks in. The token is in it: it is as secret as the token. */
+  get inspectorUrl(): string {
+    const { url, token } = this.#wire
+    return token === undefined ? `${url}/ui/` : `${url}/ui/#token=${encodeURIComponent(token)}`
+  }
+
+  /** Ends the connections of this client, and no sandbox. */
+  async close(): Promise<void> {
+    this.#wire.close()
+    await this.#ending?.()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #list(): Promise<SandboxList> {
+    return askJson(this.#wire, { path: ['sandboxes'] })
+  }
+
+  #sandbox(description: SandboxDescription): RemoteSandbox {
+    return new RemoteSandbox(this.#wire.at('sandboxes', description.id), description)
+  }
+}

@@ -1,0 +1,103 @@
+import { expect, it } from 'vitest'
+import { type Exchange, newScene } from '../scene.ts'
+
+const content = Buffer.from('abcdef')
+
+/** As a server answers ranges: an empty one is none, and one behind the end is refused. */
+function serve({ request, response, json }: Exchange): unknown {
+  const found = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
+  if (found === null) return response.writeHead(200, { 'content-length': content.length }).end(content)
+  const start = Number(found[1])
+  const end = found[2] === '' ? content.length : Math.min(content.length, Number(found[2]) + 1)
+  if (start >= content.length)
+    return json({ code: 'range_invalid', status: 416, details: { size: content.length } }, 416)
+  return response.writeHead(206, { 'content-length': end - start }).end(content.subarray(start, end))
+}
+
+it.each([
+  [{}, 'abcdef'],
+  [{ from: 0, to: 3 }, 'abc'],
+  [{ from: 2 }, 'cdef'],
+  [{ to: 2 }, 'ab'],
+  [{ from: 2, to: 2 }, ''],
+  [{ from: 0, to: 0 }, ''],
+  [{ from: 6 }, ''],
+  [{ from: 6, to: 6 }, ''],
+  [{ from: 4, to: 100 }, 'ef'],
+])('gives the range %o', async (range, text) => {
+  const { sandbox, client } = await newScene(serve)
+  expect(await new Response(await sandbox.files.read('file', range)).text()).toBe(text)
+  expect(await new Response(await client.blob('abc', range)).text()).toBe(text)
+})
+
+it('refuses ranges that are none', async () => {
+  const { sandbox } = await newScene(serve)
+  await expect(sandbox.files.read('file', { from: 7 })).rejects.toMatchObject({ code: 'range_invalid' })
+  await expect(sandbox.files.read('file', { from: 7, to: 7 })).rejects.toMatchObject({
+    code: 'range_invalid',
+  })
+  for (const range of [{ from: -1 }, { from: 1.5 }, { from: 3, to: 2 }, { to: Number.NaN }])
+    await expect(sandbox.files.read('file', range)).rejects.toMatchObject({ code: 'argument_invalid' })
+})
+
+it('does not take all bytes for a range of them', async () => {
+  const { sandbox } = await newScene(({ response }) => response.end(content))
+  await expect(sandbox.files.read('file', { from: 1 })).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it.each(['with', 'without'])('breaks when the download breaks, %s a length', async (how) => {
+  const { sandbox } = await newScene(({ response }) => {
+    response.writeHead(200, how === 'with' ? { 'content-length': 1_000 } : {})
+    response.write('half', () => setTimeout(() => response.destroy(), 20))
+  })
+  const reader = (await sandbox.files.download('.')).getReader()
+  expect((await reader.read()).done).toBe(false)
+  await expect(reader.read()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('does not take fewer bytes than were announced for all of them', async () => {
+  const { sandbox } = await newScene(() => undefined, {
+    fetch: async () => new Response('half', { headers: { 'content-length': '1000' } }),
+  })
+  await expect(new Response(await sandbox.persist()).text()).rejects.toMatchObject({
+    code: 'connection_failed',
+  })
+})
+
+it('ends when its caller calls it off, and lets go when it is cancelled', async () => {
+  let closed = 0
+  const { sandbox } = await newScene(({ response }) => {
+    response.once('close', () => {
+      closed += 1
+    })
+    response.write('some')
+  })
+  const caller = new AbortController()
+  const reader = (await sandbox.files.read('file', { signal: caller.signal })).getReader()
+  await reader.read()
+  caller.abort()
+  await expect(reader.read()).rejects.toMatchObject({ code: 'cancelled' })
+  await expect.poll(() => closed).toBe(1)
+  await (await sandbox.files.read('file')).cancel()
+  await expect.poll(() => closed).toBe(2)
+})
+
+it('names any file, also one whose name is no text', async () => {
+  const urls: string[] = []
+  const { sandbox } = await newScene(({ request, json }) => {
+    urls.push(request.url ?? '')
+    json({ exists: true })
+  })
+  await sandbox.files.exists('a b/\udcff?#', { user: 'é' })
+  expect(urls).toEqual(['/v1/sandboxes/sbx_1/files/exists?path=a%20b%2F%FF%3F%23&user=%C3%A9'])
+})
+
+it('says a name that is no text in JSON as well', async () => {
+  let text = ''
+  const { sandbox } = await newScene(async ({ response, body }) => {
+    text = (await body()).toString()
+    response.writeHead(204).end()
+  })
+  await sandbox.files.mkdir('\udcff', { parents: true })
+  expect(JSON.parse(text)).toEqual({ path: '\udcff', parents: true })
+})

@@ -1,0 +1,196 @@
+import { expect, it } from 'vitest'
+import { event, heartbeat, openStream } from '../journal/event-server.ts'
+import { type Exchange, newScene } from '../scene.ts'
+
+const state = {
+  id: 'ses_1',
+  agent: 'demo',
+  state: 'open',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  cwd: '/workspace',
+  turns: 0,
+  busy: false,
+  options: [],
+  permissions: [],
+  questions: [],
+}
+const permission = { id: 'perm_1', toolCall: {}, options: [] }
+
+/** Attempts follow at once; the watch is given the time it needs. */
+const sleep = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds === 5_000 ? milliseconds : 1))
+
+type Answer = (exchange: Exchange) => unknown
+
+/** A daemon with one session; what a test does not answer itself is answered as a quiet one would. */
+async function newSession(answers: Readonly<Record<string, Answer>>) {
+  const scene = await newScene(
+    (exchange) => {
+      const name = exchange.line.replace('/v1/sandboxes/sbx_1', '').replace(/turn_\w+/, '{turn}')
+      const answer = answers[name] ?? quiet[name]
+      return answer === undefined ? exchange.problem('route_unknown', 404) : answer(exchange)
+    },
+    { sleep },
+  )
+  return { ...scene, session: await scene.sandbox.openSession({ agent: 'demo' }) }
+}
+
+const quiet: Readonly<Record<string, Answer>> = {
+  'POST /sessions': ({ json }) => json(state, 201),
+  'GET /sessions/ses_1': ({ json }) => json(state),
+  'GET /events': (exchange) => openStream(exchange).write(heartbeat('c1')),
+  'POST /sessions/ses_1/prompt': ({ json }) => json({ turn: 'x' }, 202),
+  'GET /sessions/ses_1/turns/{turn}': ({ json }) =>
+    json({ turn: 't', outcome: 'ok', stopReason: 'end_turn' }),
+}
+
+it('waits for the end of its turn over connections that fail, and sends one turn', async () => {
+  const turns: string[] = []
+  let asked = 0
+  const { session } = await newSession({
+    'POST /sessions/ses_1/prompt': async ({ body, request, json }) => {
+      const { turn, content } = JSON.parse((await body()).toString())
+      expect(content).toBe('hello')
+      turns.push(turn)
+      if (turns.length < 3) request.socket.destroy()
+      else json({ turn }, 202)
+    },
+    'GET /sessions/ses_1/turns/{turn}': ({ request, line, json }) => {
+      asked += 1
+      expect(line).toContain(turns[0])
+      if (asked === 1) request.socket.destroy()
+      else if (asked === 2) json({ turn: turns[0], running: true })
+      else json({ turn: turns[0], outcome: 'ok' })
+    },
+    'GET /sessions/ses_1': ({ json }) => json({ ...state, turns: 1 }),
+  })
+  expect(await session.prompt('hello')).toEqual({ turn: turns[0], outcome: 'ok' })
+  expect(turns).toHaveLength(3)
+  expect(new Set(turns).size).toBe(1)
+  expect(session.info).toMatchObject({ turns: 1, busy: false })
+  expect(session.info).not.toHaveProperty('permissions')
+})
+
+it('gives up sending after a while', async () => {
+  let sent = 0
+  const { session } = await newSession({
+    'POST /sessions/ses_1/prompt': ({ request }) => {
+      sent += 1
+      request.socket.destroy()
+    },
+  })
+  await expect(session.prompt('hello')).rejects.toMatchObject({ code: 'connection_failed' })
+  expect(sent).toBe(6)
+})
+
+it.each(['POST /sessions/ses_1/prompt', 'GET /sessions/ses_1/turns/{turn}'])(
+  'throws what is said instead of an answer to %s',
+  async (name) => {
+    let count = 0
+    const { session } = await newSession({
+      [name]: ({ problem }: Exchange) => {
+        count += 1
+        problem('session_queue_full', 429)
+      },
+    })
+    await expect(session.prompt('hello')).rejects.toMatchObject({ code: 'session_queue_full' })
+    expect(count).toBe(1)
+  },
+)
+
+it('cancels its own turn when its caller has enough, and waits for what comes of it', async () => {
+  const caller = new AbortController()
+  let cancelled: unknown
+  const { session } = await newSession({
+    'POST /sessions/ses_1/cancel': async ({ body, response }) => {
+      cancelled = JSON.parse((await body()).toString())
+      response.writeHead(204).end()
+    },
+    'GET /sessions/ses_1/turns/{turn}': ({ json }) => {
+      caller.abort()
+      json(cancelled === undefined ? { turn: 't', running: true } : { turn: 't', outcome: 'cancelled' })
+    },
+  })
+  expect(await session.prompt('hello', { signal: caller.signal, turn: 'turn_own' })).toMatchObject({
+    outcome: 'cancelled',
+  })
+  expect(cancelled).toEqual({ turn: 'turn_own' })
+  expect(await session.prompt('hello', { signal: caller.signal })).toMatchObject({ outcome: 'cancelled' })
+})
+
+it('shows what the agent waits for to whoever hears of it', async () => {
+  let stream: ReturnType<typeof openStream> | undefined
+  const queries: string[] = []
+  let isAsked = false
+  let isAnswered = false
+  const { session } = await newSession({
+    'GET /events': (exchange) => {
+      queries.push(String(exchange.query))
+      stream = openStream(exchange)
+      stream.write(heartbeat('c1'))
+    },
+    'POST /sessions/ses_1/prompt': ({ json }) => {
+      json({ turn: 't' }, 202)
+      isAsked = true
+      stream?.write(`id: c2\ndata: ${JSON.stringify({ ...event(2), type: 'permission.requested' })}\n\n`)
+    },
+    'GET /sessions/ses_1': ({ json }) =>
+      json({ ...state, permissions: isAsked && !isAnswered ? [permission] : [] }),
+    'POST /sessions/ses_1/permissions/perm_1': async ({ body, response }) => {
+      expect(JSON.parse((await body()).toString())).toEqual({ answer: 'allow_once' })
+      isAnswered = true
+      response.writeHead(204).end()
+    },
+    'GET /sessions/ses_1/turns/{turn}': ({ json }) =>
+      json(isAnswered ? { turn: 't', outcome: 'ok' } : { turn: 't', running: true }),
+  })
+  const seen: string[] = []
+  const leave = session.onEvent(({ type }) => {
+    seen.push(type)
+    for (const { id } of session.permissions) void session.respondPermission(id, 'allow_once')
+  })
+  session.onEvent(() => {
+    throw new Error('an observer that fails')
+  })
+  expect(await session.prompt('hello')).toMatchObject({ outcome: 'ok' })
+  leave()
+  leave()
+  expect(seen).toEqual(['permission.requested'])
+  expect(session.permissions).toEqual([])
+  expect(queries).toEqual(['session=ses_1&after=now'])
+})
+
+it('watches only while somebody needs it', async () => {
+  let open = 0
+  const { session } = await newSession({
+    'GET /events': (exchange) => {
+      open += 1
+      exchange.response.once('close', () => {
+        open -= 1
+      })
+      openStream(exchange).write(heartbeat('c1'))
+    },
+  })
+  await session.prompt('hello')
+  await expect.poll(() => open).toBe(0)
+  const leave = session.onEvent(() => undefined)
+  await expect.poll(() => open).toBe(1)
+  leave()
+  await expect.poll(() => open).toBe(0)
+})
+
+it('chooses, forks and closes', async () => {
+  const { session } = await newSession({
+    'PUT /sessions/ses_1/mode': async ({ body, json }) => {
+      expect(JSON.parse((await body()).toString())).toEqual({ value: 'plan' })
+      json({ ...state, title: 'chosen' })
+    },
+    'POST /sessions/ses_1/fork': ({ json }) => json({ ...state, id: 'ses_2' }, 201),
+    'DELETE /sessions/ses_1': ({ response }) => response.writeHead(204).end(),
+  })
+  await session.setMode('plan')
+  expect(session.info.title).toBe('chosen')
+  expect((await session.fork()).id).toBe('ses_2')
+  await session.close()
+  expect(session.info).toMatchObject({ state: 'closed', busy: false })
+})

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import { openStream } from './journal/event-server.ts'
+import { description, newScene } from './scene.ts'
+
+it('creates, attaches to, lists and destroys sandboxes', async () => {
+  const bodies: string[] = []
+  const { client, lines } = await newScene(async ({ request, line, body, json, response }) => {
+    bodies.push((await body()).toString())
+    if (request.method === 'DELETE') return response.writeHead(204).end()
+    return json(line === 'GET /v1/sandboxes' ? { sandboxes: [description], default: 'sbx_1' } : description)
+  })
+  const created = await client.create({ labels: { a: '1' }, local: { isolation: 'none' } })
+  expect(created).toMatchObject({ id: 'sbx_1', provider: 'local', root: '/workspace' })
+  expect(created.capabilities.killTree).toBe('complete')
+  expect(created.journal.id).toBe('sbx_1')
+  expect((await client.default()).id).toBe('sbx_1')
+  expect(await client.sandboxes.list()).toEqual([description])
+  await client.destroy('sbx_1')
+  expect(JSON.parse(bodies[0] ?? '')).toEqual({ labels: { a: '1' }, local: { isolation: 'none' } })
+  expect(lines).toEqual([
+    'POST /v1/sandboxes',
+    'GET /v1/sandboxes',
+    'POST /v1/sandboxes/sbx_1/attach',
+    'GET /v1/sandboxes',
+    'DELETE /v1/sandboxes/sbx_1',
+  ])
+})
+
+it('says that there is no default sandbox', async () => {
+  const { client } = await newScene(({ json }) => json({ sandboxes: [] }))
+  await expect(client.default()).rejects.toMatchObject({ code: 'not_found' })
+})
+
+it('installs an agent and tells how far it is', async () => {
+  const { client } = await newScene((exchange) => {
+    const stream = openStream(exchange)
+    stream.write('event: heartbeat\ndata: {}\n\nevent: progress\ndata: {"step":"download"}\n\n')
+    stream.end(
+      'event: result\ndata: {"version":"1.2","path":"/a"}\n\nevent: end\ndata: {"reason":"over"}\n\n',
+    )
+  })
+  const steps: string[] = []
+  const installed = await client.installAgent('demo', { onProgress: ({ step }) => steps.push(step) })
+  expect(installed).toEqual({ version: '1.2', path: '/a' })
+  expect(steps).toEqual(['download'])
+})
+
+it('says why an agent was not installed', async () => {
+  const { client } = await newScene((exchange) =>
+    openStream(exchange).end('event: error\ndata: {"code":"agent_install_failed"}\n\nevent: end\n\n'),
+  )
+  await expect(client.installAgent('demo')).rejects.toMatchObject({ code: 'agent_install_failed' })
+})
+
+it('takes commands before a stop, and no functions', async () => {
+  const { sandbox, lines } = await newScene(({ line, json, response }) =>
+    line.endsWith('before-stop') ? response.writeHead(204).end() : json({ path: 'dist' }),
+  )
+  await sandbox.lifecycle.onBeforeStop('npm run save')
+  expect(await sandbox.lifecycle.skipOnPersist('./dist')).toBe('dist')
+  expect(lines).toHaveLength(2)
+  await expect(sandbox.lifecycle.onBeforeStop(() => undefined)).rejects.toMatchObject({ code: 'unsupported' })
+})
+
+it('waits for ports as long as it is told to', async () => {
+  const queries: string[] = []
+  const { sandbox } = await newScene(({ query, json }) => {
+    queries.push(String(query))
+    json({ host: '127.0.0.1', port: 80, url: 'http://127.0.0.1:80' })
+  })
+  await sandbox.ports.waitFor(80)
+  await sandbox.ports.waitFor(80, { timeoutMs: 200 })
+  await sandbox.ports.resolve(80)
+  expect(queries).toEqual(['wait=30000', 'wait=200', ''])
+  for (const port of [0, -1, 65_536, 1.5, Number.NaN])
+    await expect(sandbox.ports.resolve(port)).rejects.toMatchObject({ code: 'argument_invalid' })
+})

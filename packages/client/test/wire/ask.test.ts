@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest'
+import { connect } from '../../src/connect.ts'
+import { newScene } from '../scene.ts'
+
+it('sends the token, headers of its own and the context', async () => {
+  const seen: Record<string, unknown>[] = []
+  const { sandbox } = await newScene(
+    ({ request, json }) => {
+      seen.push(request.headers)
+      json({ running: true })
+    },
+    { token: 'secret', headers: { 'x-own': '1' } },
+  )
+  const inner = sandbox.as({ run: 'run 1', actor: 'é' }).as({ session: 's' })
+  expect(await inner.lifecycle.running()).toBe(true)
+  expect(seen[0]).toMatchObject({
+    authorization: 'Bearer secret',
+    'x-own': '1',
+    'vitrine-run': 'run%201',
+    'vitrine-actor': '%C3%A9',
+    'vitrine-session': 's',
+  })
+  expect(seen[0]).not.toHaveProperty('vitrine-turn')
+})
+
+it('throws a problem as the error that it was', async () => {
+  const { client } = await newScene(({ problem }) => problem('agent_unknown', 404))
+  await expect(client.getAgent('x')).rejects.toMatchObject({
+    code: 'agent_unknown',
+    status: 404,
+    message: 'It is agent_unknown.',
+    todo: expect.stringContaining('listAgents'),
+  })
+})
+
+it('throws a problem that came after the answer had begun', async () => {
+  const { sandbox } = await newScene(({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('  \n ')
+    response.end(JSON.stringify({ type: 'urn:vitrine:error:cwd_outside', code: 'cwd_outside', detail: 'x' }))
+  })
+  await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'cwd_outside' })
+})
+
+it.each([200, 404, 502])('says who else answered, with %d', async (status) => {
+  const { client } = await newScene(({ response }) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>'),
+  )
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringMatching(new RegExp(`GET /v1/health.*${status}`)),
+  })
+})
+
+it('says that an answer broke off', async () => {
+  const { client } = await newScene(({ response }) => {
+    response.writeHead(500, { 'content-type': 'application/problem+json', 'content-length': 100 })
+    response.write('{"code":')
+    setTimeout(() => response.destroy(), 20)
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('says that nobody listens', async () => {
+  const client = connect({ url: 'http://127.0.0.1:1' })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    retryable: 'unknown',
+    cause: expect.any(Error),
+  })
+})
+
+it('gives up a question that is not answered in time', async () => {
+  const { client } = await newScene(() => undefined, { timeoutMs: 30 })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('30 ms'),
+  })
+})
+
+it('is called off by its caller', async () => {
+  const { sandbox, lines } = await newScene(() => undefined)
+  const caller = new AbortController()
+  const asked = sandbox.files.stat('a', { signal: caller.signal })
+  asked.catch(() => undefined)
+  await expect.poll(() => lines.length).toBe(1)
+  caller.abort()
+  await expect(asked).rejects.toMatchObject({ code: 'cancelled' })
+  await expect(sandbox.files.stat('a', { signal: caller.signal })).rejects.toMatchObject({
+    code: 'cancelled',
+  })
+  expect(lines).toHaveLength(1)
+})
+
+it('ends what is under way when the client is closed', async () => {
+  const { client, sandbox, lines } = await newScene(() => undefined)
+  const asked = sandbox.exec('sleep 1000')
+  asked.catch(() => undefined)
+  await expect.poll(() => lines.length).toBe(1)
+  await client.close()
+  await expect(asked).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('closed'),
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('keeps the path of its address', async () => {
+  const { wire, lines } = await newScene(({ json }) => json({ status: 'ok', version: '1' }))
+  const client = connect({ url: `${wire.url}/behind/proxy//`, token: 'a b' })
+  await client.health()
+  expect(lines).toEqual(['GET /behind/proxy/v1/health'])
+  expect(client.inspectorUrl).toBe(`${wire.url}/behind/proxy/ui/#token=a%20b`)
+  expect(() => connect({ url: 'no address' })).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+})

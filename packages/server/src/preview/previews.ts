@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { VitrineError } from '@vitrine/protocol'
+import { hostName } from '../guard/hosts.ts'
+
+/** What one preview shows: one port of one sandbox, and nothing else. */
+export interface Preview {
+  readonly token: string
+  readonly sandbox: string
+  readonly port: number
+}
+
+const kept = 1_000
+
+/** Tokens that show a port to whoever has one. They live as long as the daemon. */
+export class Previews {
+  readonly #byToken = new Map<string, Preview>()
+
+  /** The same port has the same token. */
+  open(sandbox: string, port: number): Preview {
+    for (const preview of this.#byToken.values())
+      if (preview.sandbox === sandbox && preview.port === port) return preview
+    if (this.#byToken.size >= kept)
+      throw new VitrineError('too_many_connections', `There are ${kept} previews already.`)
+    // A label of a host name: letters and digits only, and no difference between large and small.
+    const preview = { token: randomBytes(20).toString('hex'), sandbox, port }
+    this.#byToken.set(preview.token, preview)
+    return preview
+  }
+
+  /** The preview that a request is for: by its own host name, or by its path. */
+  find(host: string | null | undefined, path: string): Found | undefined {
+    const [label = '', ...rest] = hostName(host)?.split('.') ?? []
+    if (rest.length === 1 && rest[0] === 'localhost') return this.#found(label, path, 'host')
+    const [, token, inner] = /^\/preview\/([0-9a-f]{40})(\/.*)?$/.exec(path) ?? []
+    return token === undefined ? undefined : this.#found(token, inner ?? '/', 'path')
+  }
+
+  #found(token: string, path: string, by: Found['by']): Found | undefined {
+    const preview = this.#byToken.get(token)
+    return preview && { preview, path, by }
+  }
+}
+
+export interface Found {
+  readonly preview: Preview
+  /** What the port is asked for. */
+  readonly path: string
+  /** Under a name of its own it is an origin of its own; under a path it is shown as nobody's. */
+  readonly by: 'host' | 'path'
+}
