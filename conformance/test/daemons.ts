@@ -60,7 +60,7 @@ function open(data: string, store: StoreDriver | undefined): Promise<Host> {
 }
 
 function serve(host: Host, port: number): Promise<Listening> {
-  return listen(createServer({ host, tokens: [{ name: 'kit', token, access: 'full' }] }), { port })
+  return listen(createServer({ host, tokens: [{ name: 'daemon', token, access: 'full' }] }), { port })
 }
 
 /** A sandbox that is gone; its journal can be read all the same. */

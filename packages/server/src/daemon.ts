@@ -2,6 +2,7 @@ import type { Host } from '@vitrine/host'
 import type { DefaultSandbox } from './default-sandbox.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Previews } from './preview/previews.ts'
+import type { Calls } from './routing/calls.ts'
 import type { StreamLimits } from './streams/stream.ts'
 import type { Turns } from './turns.ts'
 
@@ -12,6 +13,7 @@ export interface Daemon {
   readonly turns: Turns
   readonly streams: StreamLimits
   readonly metrics: Metrics
+  readonly calls: Calls
   readonly previews: Previews
   readonly version: string
   /** Aborted once the daemon is going down: streams say so and end. */

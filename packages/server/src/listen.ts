@@ -14,7 +14,7 @@ export interface ListenOptions {
   readonly maxConnections?: number
   /** How long a caller may take for its headers; default 10 s. */
   readonly headersMs?: number
-  /** How long it may pause in the middle of a body; default 60 s. */
+  /** How long it may pause in the middle of a body; default 5 min. */
   readonly bodyIdleMs?: number
 }
 
@@ -30,8 +30,11 @@ const closeMs = 1_000
 /** Puts a server on a port of this machine. */
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
-  const { headersMs = 10_000, bodyIdleMs = 60_000 } = options
-  const answer = getRequestListener(server.fetch, { overrideGlobalObjects: false, errorHandler: malformed })
+  const { headersMs = 10_000, bodyIdleMs = 300_000 } = options
+  const answer = getRequestListener(
+    async (request, { outgoing }) => cutOnError(await server.fetch(request), outgoing),
+    { overrideGlobalObjects: false, errorHandler: malformed },
+  )
   const http = createHttpServer(
     {
       headersTimeout: headersMs,
@@ -78,6 +81,33 @@ function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
   }, milliseconds)
   timer.unref()
   incoming.once('close', () => clearInterval(timer))
+}
+
+/**
+ * A body that fails half-way takes its connection with it. Whoever is handed the error would end the answer as if it were
+ * whole, with the message as its last words.
+ */
+function cutOnError(response: Response, outgoing: { destroy(): unknown }): Response {
+  // What is JSON was whole before it was an answer.
+  if (response.body === null || response.headers.get('content-type')?.endsWith('json')) return response
+  const reader = response.body.getReader()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch {
+          outgoing.destroy()
+          controller.close()
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, response)
 }
 
 /** A Host header or an address of which no URL can be made. */

@@ -13,6 +13,7 @@ import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Previews } from './preview/previews.ts'
 import { proxy } from './preview/proxy.ts'
+import { Calls } from './routing/calls.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { Turns } from './turns.ts'
@@ -67,6 +68,7 @@ export function createServer(options: ServerOptions): Server {
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
     turns: new Turns(),
     metrics: new Metrics(),
+    calls: new Calls(),
     previews: new Previews(),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
     version,

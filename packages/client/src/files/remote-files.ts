@@ -15,7 +15,7 @@ import type {
 import { wholeNumber } from '../wire/address.ts'
 import { type Asked, askDone, askJson } from '../wire/ask.ts'
 import { askBytes } from '../wire/incoming.ts'
-import { outgoing } from '../wire/outgoing.ts'
+import { bytesOfText, outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 import { unpack } from './archives.ts'
 import { readRange } from './read-range.ts'
@@ -45,7 +45,7 @@ export class RemoteFiles implements Files {
     return askJson(this.#wire, {
       ...about('content', { path, append, parents, mode: bits, user }, signal),
       method: 'PUT',
-      bytes: outgoing('data', data),
+      bytes: outgoing('data', bytesOfText(data)),
     })
   }
 

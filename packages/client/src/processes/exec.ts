@@ -1,7 +1,7 @@
 import { type Command, type ExecOptions, type ExecResult, isVitrineError } from '@vitrine/protocol'
 import { type Asked, askJson } from '../wire/ask.ts'
 import { toBase64 } from '../wire/base64.ts'
-import { outgoing } from '../wire/outgoing.ts'
+import { bytesOfText, outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 import { timeLimit } from './time-limit.ts'
 
@@ -29,7 +29,7 @@ async function asked(command: Command, options: ExecOptions): Promise<Asked> {
   if (stdin === undefined) return { ...post, json: request }
   if (typeof stdin === 'string' && stdin.length * 3 <= inlineBytes)
     return { ...post, json: { ...request, stdin } }
-  const { body, ...rest } = outgoing('stdin', stdin, 'input_closed')
+  const { body, ...rest } = outgoing('stdin', bytesOfText(stdin), 'input_closed')
   const query = { options: JSON.stringify(request) }
   const isSmall = body instanceof Uint8Array && body.length <= inlineBytes
   if (!isSmall && query.options.length <= addressLetters)

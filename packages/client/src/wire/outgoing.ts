@@ -14,10 +14,9 @@ export type BrokenCode = 'file_failed' | 'input_closed'
 
 export function outgoing(
   what: string,
-  data: string | Uint8Array | ReadableStream<Uint8Array> | undefined,
+  data: Uint8Array | ReadableStream<Uint8Array> | undefined,
   broken: BrokenCode = 'file_failed',
 ): Outgoing {
-  if (typeof data === 'string') return whole(new TextEncoder().encode(data))
   if (data instanceof Uint8Array) return whole(data)
   if (!(data instanceof ReadableStream))
     throw invalid(
@@ -25,6 +24,11 @@ export function outgoing(
     )
   if (data.locked) throw invalid(`${what}: the stream is read by somebody else.`)
   return streamed(what, data, broken)
+}
+
+/** A text as its bytes; anything else as it is. */
+export function bytesOfText<Data>(data: string | Data): Data | Uint8Array {
+  return typeof data === 'string' ? new TextEncoder().encode(data) : data
 }
 
 function whole(body: Uint8Array): Outgoing {

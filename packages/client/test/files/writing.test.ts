@@ -44,6 +44,7 @@ it('blames the source for what the source did', async () => {
   const taken = streamOf(bytes('x'))
   taken.getReader()
   await expect(sandbox.files.write('a', taken)).rejects.toMatchObject({ code: 'argument_invalid' })
+  await expect(sandbox.files.upload('a', 'text' as never)).rejects.toMatchObject({ code: 'argument_invalid' })
   for (const data of [null, undefined, 7])
     await expect(sandbox.files.write('a', data as never)).rejects.toMatchObject({ code: 'argument_invalid' })
 })

@@ -26,6 +26,11 @@ export class Deliveries implements AsyncIterableIterator<Delivery, undefined> {
     return this.#cursor
   }
 
+  /** Once it is known where it begins; an error for a cursor that is not one of this subject. */
+  begin(): Promise<void> {
+    return this.#tail.begin()
+  }
+
   /** All that is at hand, at least one; nothing once it has ended. */
   async batch(): Promise<readonly Delivery[] | undefined> {
     const batch = await this.#tail.batch()

@@ -85,11 +85,18 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     await this.return()
   }
 
+  /** Once it is known where it begins: what comes from then on is not missed. */
+  async begin(): Promise<void> {
+    if (this.#start === undefined) return
+    const key = await this.#start()
+    // Somebody may have begun to read meanwhile.
+    if (this.#start === undefined) return
+    this.#key = key
+    this.#start = undefined
+  }
+
   async #fill(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#start) {
-      this.#key = await this.#start()
-      this.#start = undefined
-    }
+    await this.begin()
     for (;;) {
       if (this.#signal.aborted) return { value: undefined, done: true }
       if (this.#index < this.#items.length) return { value: this.#items[this.#index++]!, done: false }

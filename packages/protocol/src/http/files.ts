@@ -4,7 +4,8 @@ import { count, flag, jsonObject, modeText, size, words } from './values.ts'
 
 const user = z.optional(z.string())
 const kind = z.enum(['file', 'directory', 'symlink', 'other'])
-const scheme = z.optional(z.enum(['tar', 'tar.gz', 'tar.zst', 'zip']))
+/** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine says what is wrong with another. */
+const scheme = z.optional(z.string())
 
 export const fileStat = z.object({
   path: z.string(),
@@ -21,8 +22,15 @@ const file = (method: 'GET' | 'POST' | 'PUT', name: string, summary: string) =>
 /** A path in a query is its bytes, percent-encoded: also those that are no text. */
 export const fileRoutes = table({
   readFile: {
-    ...file('GET', 'content', 'The bytes of a file; byte ranges are answered.'),
-    query: z.object({ path: z.string(), user }),
+    ...file('GET', 'content', 'The bytes of a file; byte ranges are answered, by header or by query.'),
+    query: z.object({
+      path: z.string(),
+      /** The first byte. */
+      from: z.optional(count),
+      /** The byte to stop before. */
+      to: z.optional(count),
+      user,
+    }),
     answer: 'bytes',
   },
   writeFile: {

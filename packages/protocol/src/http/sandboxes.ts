@@ -29,6 +29,15 @@ export const sandboxRoutes = table({
     summary: 'Whether the daemon answers.',
     answer: z.object({ status: z.literal('ok'), version: z.string() }),
   },
+  callOff: {
+    method: 'DELETE',
+    path: '/calls/{call}',
+    scope: 'host',
+    access: 'full',
+    summary: 'Calls off the call that was sent with this id as `vitrine-call`; answers once it has ended.',
+    status: 204,
+    answer: 'nothing',
+  },
   listSandboxes: {
     method: 'GET',
     path: '/sandboxes',

@@ -21,6 +21,11 @@ export class Tokens {
     this.#anyone = anyone
   }
 
+  /** Whether a caller without a token is somebody. */
+  get isOpen(): boolean {
+    return this.#anyone !== undefined
+  }
+
   /** The caller behind a token, or an error that does not repeat it. */
   caller(token: string | undefined): Caller {
     const found = token === undefined ? undefined : this.#find(token)

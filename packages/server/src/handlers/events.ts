@@ -25,7 +25,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
   return {
     async readEvents(call) {
       const journal = await subjectOf(call, store)
-      if (call.wantsStream) return stream(daemon, journal, call)
+      if (call.wantsStream) return await stream(daemon, journal, call)
       return readPage(journal, call)
     },
     async recordEvents({ body, ...call }) {
@@ -63,11 +63,12 @@ async function subjectOf(call: Reading, store: Store): Promise<Readable> {
   return call.journal()
 }
 
-function stream(daemon: Daemon, journal: Readable, call: Reading): Response {
+async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise<Response> {
   const { types, session, run, text } = call.query
   const after = call.request.headers.get('last-event-id') ?? call.query.after
   const filter = present({ types, session, run, text, after })
   const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal })
+  await deliveries.begin()
   const source = journalSource(deliveries, daemon.closing, daemon.metrics.streaming())
   return eventStream(source, daemon.streams)
 }

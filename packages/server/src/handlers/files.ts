@@ -1,4 +1,4 @@
-import type { FileOptions } from '@vitrine/protocol'
+import type { ArchiveOptions, ArchiveScheme, FileOptions } from '@vitrine/protocol'
 import type { fileRoutes } from '@vitrine/protocol/http'
 import { bytesResponse, readRange, streamResponse } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
@@ -7,23 +7,22 @@ import { present } from '../routing/present.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
-export function fileHandlers({ streams }: Daemon): HandlersOf<typeof fileRoutes> {
+export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fileRoutes> {
   const filesOf = async (call: Pick<Call, 'sandbox'>) => (await call.sandbox()).files
   return {
     async readFile({ query, request, signal, ...call }) {
       const files = await filesOf(call)
-      const { path, user } = query
+      const { path, user, from, to } = query
       const options = how(user, signal)
+      const header = request.headers.get('range')
+      if (header === null) {
+        const body = await files.read(path, { ...options, ...present({ from, to }) })
+        return streamResponse(body, 'application/octet-stream')
+      }
       const { size } = await files.stat(path, options)
-      const range = readRange(request.headers.get('range'), size)
-      const body = await files.read(path, {
-        ...options,
-        ...(range && { from: range.start, to: range.end }),
-      })
-      // A link has another size than what it leads to, and a file may grow while it is read.
-      return range === undefined
-        ? streamResponse(body, 'application/octet-stream')
-        : bytesResponse(body, size, range)
+      const range = readRange(header, size)
+      const body = await files.read(path, { ...options, ...(range && { from: range.start, to: range.end }) })
+      return bytesResponse(body, size, range)
     },
     async writeFile({ query, body, signal, ...call }) {
       const { path, append, parents, mode, user } = query
@@ -81,11 +80,7 @@ export function fileHandlers({ streams }: Daemon): HandlersOf<typeof fileRoutes>
         ...(query.ignore && { ignore: query.ignore }),
       })
       return eventStream(
-        framesOf(
-          events,
-          (event) => event,
-          () => gone.abort(),
-        ),
+        framesOf(events, (event) => event, { close: { closing, close: () => gone.abort() }, closing }),
         streams,
       )
     },
@@ -94,14 +89,14 @@ export function fileHandlers({ streams }: Daemon): HandlersOf<typeof fileRoutes>
     },
     async downloadArchive({ query, signal, ...call }) {
       const { path, scheme = 'tar', user } = query
-      const body = await (await filesOf(call)).download(path, { ...how(user, signal), scheme })
-      return streamResponse(body, mediaTypes[scheme])
+      const body = await (await filesOf(call)).download(path, { ...how(user, signal), ...schemeOf(scheme) })
+      return streamResponse(body, mediaTypes[scheme] ?? 'application/octet-stream')
     },
     async uploadArchive({ query, body, signal, ...call }) {
       const { path, scheme, user } = query
       return (await filesOf(call)).upload(path, body ?? new Uint8Array(), {
         ...how(user, signal),
-        ...(scheme && { scheme }),
+        ...schemeOf(scheme),
       })
     },
     async extractArchive({ query, body, request, signal, ...call }) {
@@ -109,18 +104,23 @@ export function fileHandlers({ streams }: Daemon): HandlersOf<typeof fileRoutes>
       const isGiven = request.headers.has('content-type')
       return (await filesOf(call)).extract(path, isGiven ? (body ?? new Uint8Array()) : undefined, {
         ...how(user, signal),
-        ...(scheme && { scheme }),
+        ...schemeOf(scheme),
       })
     },
   }
 }
 
-const mediaTypes = {
+const mediaTypes: Readonly<Record<string, string>> = {
   tar: 'application/x-tar',
   'tar.gz': 'application/gzip',
   'tar.zst': 'application/zstd',
   zip: 'application/zip',
-} as const
+}
+
+/** The engine says what is wrong with one that it does not know. */
+function schemeOf(scheme: string | undefined): Pick<ArchiveOptions, 'scheme'> {
+  return scheme === undefined ? {} : { scheme: scheme as ArchiveScheme }
+}
 
 function how(user: string | undefined, signal: AbortSignal): FileOptions {
   return user === undefined ? { signal } : { user, signal }

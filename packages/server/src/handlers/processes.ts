@@ -16,7 +16,7 @@ import { eventStream } from '../streams/stream.ts'
 
 const maxWaitMs = 60_000
 
-export function processHandlers({ streams }: Daemon): HandlersOf<typeof processRoutes> {
+export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof processRoutes> {
   return {
     async exec({ body, signal, ...call }) {
       const { command, options } = execOf(body)
@@ -63,7 +63,10 @@ export function processHandlers({ streams }: Daemon): HandlersOf<typeof processR
           signal: AbortSignal.any([signal, gone.signal]),
         })
         return eventStream(
-          framesOf(matching(chunks, isWanted), entry, () => gone.abort()),
+          framesOf(matching(chunks, isWanted), entry, {
+            close: { closing, close: () => gone.abort() },
+            closing,
+          }),
           streams,
         )
       }
@@ -75,11 +78,10 @@ export function processHandlers({ streams }: Daemon): HandlersOf<typeof processR
       const gone = new AbortController()
       const chunks = process.view({ signal: AbortSignal.any([signal, gone.signal]) })
       return eventStream(
-        framesOf(
-          chunks,
-          ({ stream, data }) => ({ stream, data: Buffer.from(data).toString('base64') }),
-          () => gone.abort(),
-        ),
+        framesOf(chunks, ({ stream, data }) => ({ stream, data: Buffer.from(data).toString('base64') }), {
+          close: { closing, close: () => gone.abort() },
+          closing,
+        }),
         streams,
       )
     },

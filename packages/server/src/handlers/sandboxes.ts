@@ -18,6 +18,9 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async health() {
       return { status: 'ok', version: daemon.version }
     },
+    async callOff({ params, caller }) {
+      await daemon.calls.callOff(params.call ?? '', caller.name)
+    },
     async listSandboxes() {
       return { sandboxes: host.list(), default: defaultSandbox.id }
     },

@@ -21,7 +21,7 @@ export function checkQuery(values: Record<string, string>, route: Route): unknow
   if (route.query === undefined) return values
   const checked = route.query.safeParse(values)
   if (checked.success) return checked.data
-  throw invalid('query', checked.error.issues[0], 'argument_invalid')
+  throw invalid('query', checked.error.issues[0])
 }
 
 /** A form of another page can send anything but this without being asked first. */
@@ -62,13 +62,11 @@ interface Issue {
   readonly message: string
 }
 
-function invalid(
-  what: string,
-  issue: Issue | undefined,
-  code: 'body_invalid' | 'argument_invalid' = 'body_invalid',
-): VitrineError {
+function invalid(what: string, issue: Issue | undefined): VitrineError {
   const path = [what, ...(issue?.path ?? [])].map(String).join('.')
-  return new VitrineError(code, `${path}: ${issue?.message ?? 'not as expected'}.`, { details: { path } })
+  return new VitrineError('argument_invalid', `${path}: ${issue?.message ?? 'not as expected'}.`, {
+    details: { path },
+  })
 }
 
 function tooLarge(maxBytes: number): VitrineError {

@@ -42,8 +42,14 @@ export function createRouter(
         try {
           if (route.access === 'full' && caller.access !== 'full')
             throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
-          const call = await readCall(daemon, route, request, context.req.param(), caller, limits)
-          return counted(answerOf(route, await handler(call as Call<never, never>)))
+          const call = (await readCall(daemon, route, request, context.req.param(), caller, limits)) as Call<
+            never,
+            never
+          >
+          const answer = await daemon.calls.run(request.headers, caller.name, (calledOff) =>
+            handler(calledOff === undefined ? call : until(call, calledOff)),
+          )
+          return counted(answerOf(route, answer))
         } catch (error) {
           return counted(problemResponse(error))
         }
@@ -97,6 +103,11 @@ async function readCall(
       return host.store.journal(id)
     },
   }
+}
+
+/** The same call, which also ends when it is called off. */
+function until<C extends Call<never, never>>(call: C, calledOff: AbortSignal): C {
+  return { ...call, signal: AbortSignal.any([call.signal, calledOff]) }
 }
 
 /** What a call is for, as its headers say; who called, as its token says unless it names somebody. */

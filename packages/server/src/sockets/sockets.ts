@@ -10,10 +10,12 @@ import type { Origins } from '../guard/origins.ts'
 import { bearerToken, type Tokens } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
 import { readQuery } from '../routing/query.ts'
-import { serveTerminal } from './terminal.ts'
+import { Inbox } from './inbox.ts'
+import { maxWaitingBytes, serveTerminal } from './terminal.ts'
 
 const maxMessageBytes = 1024 * 1024
 const firstMessageMs = 5_000
+const maxWaitingBeforeToken = 64 * 1024
 const protocol = 'vitrine'
 const tokenPrefix = 'vitrine.token.'
 
@@ -56,7 +58,8 @@ export class Sockets {
       this.#guards.origins.check(request.headers.origin, request.headers.host)
       wanted = this.#wanted(request.url ?? '')
       const token = tokenOf(request, wanted.query)
-      if (token !== undefined) caller = fullAccess(this.#guards.tokens.caller(token))
+      const { tokens } = this.#guards
+      if (token !== undefined || tokens.isOpen) caller = fullAccess(tokens.caller(token))
     } catch (error) {
       refuse(socket, error)
       return
@@ -65,7 +68,9 @@ export class Sockets {
       ws.on('error', () => ws.terminate())
       this.#serve(ws, wanted, caller).catch((error: unknown) => {
         const { code, detail } = toProblem(error)
-        ws.close(code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011, detail.slice(0, 100))
+        const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
+        // A reason has 123 bytes at most, and a path may have letters of several.
+        ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
       })
     })
   }
@@ -75,19 +80,18 @@ export class Sockets {
     { sandbox: id, process }: { sandbox: string; process: string },
     known: Caller | undefined,
   ): Promise<void> {
-    const caller = known ?? fullAccess(await this.#introduced(ws))
+    const inbox = new Inbox(ws, maxWaitingBeforeToken)
+    const caller = known ?? fullAccess(await this.#introduced(inbox))
+    inbox.maxBytes = maxWaitingBytes
     const { host, defaultSandbox } = this.#daemon
     const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
-    await serveTerminal(ws, sandbox.as({ actor: caller.name }), process)
+    await serveTerminal(ws, inbox, sandbox.as({ actor: caller.name }), process)
   }
 
   /** Who came without a token may say it first, and nothing else. */
-  async #introduced(ws: WebSocket): Promise<Caller> {
-    const first = new Promise<string>((resolve, reject) => {
-      ws.once('message', (data) => resolve(String(data)))
-      ws.once('close', () => reject(new VitrineError('token_invalid', 'It closed before it said who it is.')))
-    })
-    const text = await Promise.race([first, sleep(firstMessageMs, '', { ref: false })])
+  async #introduced(inbox: Inbox): Promise<Caller> {
+    const first = await Promise.race([inbox.next(), sleep(firstMessageMs, undefined, { ref: false })])
+    const text = first === undefined ? '' : String(first.data)
     return this.#guards.tokens.caller(tokenIn(text))
   }
 

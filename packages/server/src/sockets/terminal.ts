@@ -1,9 +1,10 @@
 import type { HostSandbox } from '@vitrine/host'
 import { type Process, toVitrineError } from '@vitrine/protocol'
 import type { WebSocket } from 'ws'
+import type { Inbox, Received } from './inbox.ts'
 
-/** How much may wait for a terminal that is not read before its connection is closed. */
-const maxWaitingBytes = 4 * 1024 * 1024
+/** How much may wait for a terminal that is not read, or for a process that does not, before the connection is closed. */
+export const maxWaitingBytes = 4 * 1024 * 1024
 
 type Said =
   | { readonly type: 'input'; readonly data: string; readonly encoding?: string }
@@ -11,7 +12,12 @@ type Said =
   | { readonly type: 'close' }
 
 /** A process on a WebSocket: its output as bytes, everything else as JSON. Closing it leaves the process running. */
-export async function serveTerminal(socket: WebSocket, sandbox: HostSandbox, id: string): Promise<void> {
+export async function serveTerminal(
+  socket: WebSocket,
+  inbox: Inbox,
+  sandbox: HostSandbox,
+  id: string,
+): Promise<void> {
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
   const say = (message: object) => {
@@ -20,10 +26,9 @@ export async function serveTerminal(socket: WebSocket, sandbox: HostSandbox, id:
   try {
     const process = await sandbox.processes.attach(id)
     say({ type: 'ready', processId: id })
-    socket.on('message', (data, isBinary) => {
-      hear(process, data as Buffer, isBinary, () => socket.close(1000)).catch((error: unknown) =>
-        say({ type: 'error', message: toVitrineError(error).message }),
-      )
+    void listen(inbox, process, {
+      close: () => socket.close(1000),
+      fail: (error) => say({ type: 'error', message: toVitrineError(error).message }),
     })
     for await (const { data } of process.view({ signal: gone.signal })) {
       if (socket.readyState !== socket.OPEN) return
@@ -41,7 +46,17 @@ export async function serveTerminal(socket: WebSocket, sandbox: HostSandbox, id:
   }
 }
 
-async function hear(process: Process, data: Buffer, isBinary: boolean, close: () => void): Promise<void> {
+/** One after the other: what is typed after a change of size meets the new size. */
+async function listen(
+  inbox: Inbox,
+  process: Process,
+  { close, fail }: { close(): void; fail(error: unknown): void },
+): Promise<void> {
+  for (let message = await inbox.next(); message !== undefined; message = await inbox.next())
+    await hear(process, message, close).catch(fail)
+}
+
+async function hear(process: Process, { data, isBinary }: Received, close: () => void): Promise<void> {
   if (isBinary) return process.input(data)
   const said = read(data)
   switch (said?.type) {

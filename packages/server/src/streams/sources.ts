@@ -23,11 +23,11 @@ export function journalSource(
   }
 }
 
-/** Anything that comes one by one, each as a frame of JSON. */
+/** Anything that comes one by one, each as a frame of JSON. One that was cut does not look as if it were over. */
 export function framesOf<Item>(
   items: AsyncIterator<Item, unknown>,
   toJson: (item: Item) => unknown,
-  close: () => void,
+  { close, closing }: { close(): void; readonly closing: AbortSignal },
 ): StreamSource {
   return {
     async next() {
@@ -35,7 +35,7 @@ export function framesOf<Item>(
       return done ? undefined : frame(undefined, toJson(value))
     },
     heartbeat: () => ({}),
-    end: () => ({ reason: 'over' }),
+    end: () => ({ reason: closing.aborted ? 'closing' : 'over' }),
     close,
   }
 }

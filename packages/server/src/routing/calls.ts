@@ -1,0 +1,48 @@
+import { VitrineError } from '@vitrine/protocol'
+
+interface Running {
+  readonly caller: string
+  readonly calledOff: AbortController
+  readonly ended: Promise<unknown>
+}
+
+/**
+ * Calls that can be called off by their id. Who only drops the connection learns nothing any more; who calls off is
+ * told what really came of it.
+ */
+export class Calls {
+  readonly #running = new Map<string, Running>()
+
+  /** Runs a call under the id that its headers give; one that was called off before it began begins aborted. */
+  async run<T>(
+    headers: Headers,
+    caller: string,
+    run: (calledOff: AbortSignal | undefined) => Promise<T>,
+  ): Promise<T> {
+    const id = headers.get('vitrine-call')
+    if (id === null) return run(undefined)
+    if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
+      throw new VitrineError(
+        'argument_invalid',
+        'vitrine-call: expected an id of 8 to 128 letters and digits of its own.',
+      )
+    const calledOff = new AbortController()
+    if (headers.get('vitrine-called-off') === 'true') calledOff.abort()
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    this.#running.set(id, { caller, calledOff, ended })
+    try {
+      return await run(calledOff.signal)
+    } finally {
+      this.#running.delete(id)
+      end()
+    }
+  }
+
+  /** Settles once the call has ended. Nobody calls off what another token began. */
+  async callOff(id: string, caller: string): Promise<void> {
+    const running = this.#running.get(id)
+    if (running === undefined || running.caller !== caller) return
+    running.calledOff.abort()
+    await running.ended
+  }
+}
