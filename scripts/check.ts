@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { forbiddenArrows, readHouse } from './arrows.ts'
+import { isClientSmall } from './client-size.ts'
+import { freshOpenApi, openApiFile } from './openapi.ts'
 import { build, packageFolders, runTool } from './tools.ts'
 
 /** Everything that can be said about the code without running it. All of it is said before this fails. */
-const checks: Record<string, () => boolean> = {
+const checks: Record<string, () => boolean | Promise<boolean>> = {
   types: () => runTool('tsc', ['-p', 'tsconfig.json']),
   lint: () => runTool('biome', ['ci', '--error-on-warnings']),
   arrows: () => {
@@ -12,13 +15,20 @@ const checks: Record<string, () => boolean> = {
     return complaints.length === 0
   },
   build,
+  openapi: () => {
+    const isFresh = readFileSync(openApiFile, 'utf8') === freshOpenApi()
+    if (!isFresh) console.error(`${openApiFile} is not what the routes say: run "npm run build".`)
+    return isFresh
+  },
+  size: isClientSmall,
   unused: () => runTool('knip', []),
   exports: () => packageFolders().every((name) => runTool('publint', [`packages/${name}`, '--strict'])),
 }
 
-const failed = Object.entries(checks).filter(([name, check]) => {
-  const passed = check()
+let failed = false
+for (const [name, check] of Object.entries(checks)) {
+  const passed = await check()
   console.log(`${passed ? 'ok    ' : 'FAILED'}  ${name}`)
-  return !passed
-})
-if (failed.length > 0) process.exit(1)
+  failed ||= !passed
+}
+if (failed) process.exit(1)

@@ -32,7 +32,12 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
   const { headersMs = 10_000, bodyIdleMs = 300_000 } = options
   const answer = getRequestListener(
-    async (request, { outgoing }) => cutOnError(await server.fetch(request), outgoing),
+    async (request, { incoming, outgoing }) => {
+      const response = await server.fetch(request)
+      // A body that nobody read to its end takes the connection with it: nothing more is to be sent on it.
+      if (!incoming.complete || incoming.readableLength > 0) outgoing.setHeader('connection', 'close')
+      return cutOnError(response, outgoing)
+    },
     { overrideGlobalObjects: false, errorHandler: malformed },
   )
   const http = createHttpServer(

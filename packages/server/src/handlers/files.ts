@@ -19,10 +19,14 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
         const body = await files.read(path, { ...options, ...present({ from, to }) })
         return streamResponse(body, 'application/octet-stream')
       }
-      const { size } = await files.stat(path, options)
-      const range = readRange(header, size)
+      const { size, kind } = await files.stat(path, options)
+      // The size of a link is not that of what it leads to: all of it is always a right answer.
+      const range = kind === 'symlink' ? undefined : readRange(header, size)
       const body = await files.read(path, { ...options, ...(range && { from: range.start, to: range.end }) })
-      return bytesResponse(body, size, range)
+      // Without a range it is of the size that it has when it is read: a file may grow.
+      return range === undefined
+        ? streamResponse(body, 'application/octet-stream')
+        : bytesResponse(body, size, range)
     },
     async writeFile({ query, body, signal, ...call }) {
       const { path, append, parents, mode, user } = query
@@ -80,7 +84,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
         ...(query.ignore && { ignore: query.ignore }),
       })
       return eventStream(
-        framesOf(events, (event) => event, { close: { closing, close: () => gone.abort() }, closing }),
+        framesOf(events, (event) => event, { close: () => gone.abort(), closing }),
         streams,
       )
     },

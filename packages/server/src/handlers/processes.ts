@@ -64,7 +64,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
         })
         return eventStream(
           framesOf(matching(chunks, isWanted), entry, {
-            close: { closing, close: () => gone.abort() },
+            close: () => gone.abort(),
             closing,
           }),
           streams,
@@ -79,7 +79,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const chunks = process.view({ signal: AbortSignal.any([signal, gone.signal]) })
       return eventStream(
         framesOf(chunks, ({ stream, data }) => ({ stream, data: Buffer.from(data).toString('base64') }), {
-          close: { closing, close: () => gone.abort() },
+          close: () => gone.abort(),
           closing,
         }),
         streams,

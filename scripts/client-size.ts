@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { rolldown } from 'rolldown'
+import { root } from './tools.ts'
+
+/** What a page that uses the client loads, gzipped. */
+const maxGzipBytes = 40_000
+
+/** Whether the client is as small as it is promised to be. */
+export async function isClientSmall(): Promise<boolean> {
+  await using build = await rolldown({
+    input: join(root, 'packages/client/src/index.ts'),
+    platform: 'browser',
+    resolve: { conditionNames: ['source', 'browser', 'import', 'default'] },
+  })
+  const { output } = await build.generate({ format: 'esm', minify: true })
+  const code = output.map((part) => (part.type === 'chunk' ? part.code : '')).join('')
+  const bytes = gzipSync(code).byteLength
+  console.log(`The client takes ${bytes} bytes, gzipped; it may take ${maxGzipBytes}.`)
+  return bytes <= maxGzipBytes
+}
