@@ -2,17 +2,14 @@
 import { toVitrineError } from '@vitrine/protocol'
 import pc from 'picocolors'
 import { createProgram } from './program.ts'
+import { exitOnSignals } from './signals.ts'
 
 // Who pipes into `head` has seen enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(0)
 })
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)
-  process.once(signal, () => process.exit(code))
+exitOnSignals()
 
 try {
   await createProgram().parseAsync()

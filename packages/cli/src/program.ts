@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs'
 import type { Host } from '@vitrine/host'
 import { Command, Option } from 'commander'
 import { type AskOptions, ask } from './agents/ask.ts'
 import { installAgents } from './agents/install.ts'
 import { agentTable } from './agents/list.ts'
 import { demo } from './demo/demo.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+import { addEvents } from './events/command.ts'
+import { addServe } from './serve/command.ts'
+import { addUp } from './up/command.ts'
+import { version } from './version.ts'
 
 /** The `vitrine` command. */
 export function createProgram(): Command {
@@ -14,6 +15,10 @@ export function createProgram(): Command {
     .description('Runs coding agents in sandboxes you can see into.')
     .version(version)
     .showHelpAfterError('(run "vitrine --help" for what there is)')
+
+  addUp(program)
+  addServe(program)
+  addEvents(program)
 
   program
     .command('demo')

@@ -1,5 +1,6 @@
 import type { Host } from '@vitrine/host'
 import type { DefaultSandbox } from './default-sandbox.ts'
+import type { Tokens } from './guard/tokens.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Previews } from './preview/previews.ts'
 import type { Calls } from './routing/calls.ts'
@@ -13,6 +14,7 @@ export interface Daemon {
   readonly turns: Turns
   readonly streams: StreamLimits
   readonly metrics: Metrics
+  readonly tokens: Tokens
   readonly calls: Calls
   readonly previews: Previews
   readonly version: string

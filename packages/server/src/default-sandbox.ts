@@ -11,7 +11,7 @@ export class DefaultSandbox {
   constructor(host: Host, options: HostCreateOptions = {}) {
     this.#host = host
     this.#options = options
-    this.id = options.id ?? idOf(options.local?.root)
+    this.id = options.id ?? idOf(options.local ?? {})
   }
 
   async open(): Promise<HostSandbox> {
@@ -27,7 +27,8 @@ export class DefaultSandbox {
   }
 }
 
-/** Another folder is another sandbox. */
-function idOf(root: string | undefined): string {
-  return root === undefined ? 'default' : `root-${hash('sha256', root).slice(0, 12)}`
+/** Another folder is another sandbox, and so is one that is isolated otherwise: it must not go on as it was. */
+function idOf({ root, isolation = 'auto' }: NonNullable<HostCreateOptions['local']>): string {
+  const place = root === undefined ? 'default' : `root-${hash('sha256', root).slice(0, 12)}`
+  return isolation === 'auto' ? place : `${place}-${isolation}`
 }

@@ -63,18 +63,19 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 export function createServer(options: ServerOptions): Server {
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
+  const known = new Tokens(tokens, options.anyone ? { name: 'anyone', access: 'full' } : undefined)
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
     turns: new Turns(),
     metrics: new Metrics(),
+    tokens: known,
     calls: new Calls(),
     previews: new Previews(),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
     version,
     closing: closing.signal,
   }
-  const known = new Tokens(tokens, options.anyone ? { name: 'anyone', access: 'full' } : undefined)
   const hosts = new Hosts(options.allowHosts)
   const origins = new Origins(options.cors)
   const sockets = new Sockets(daemon, { hosts, origins, tokens: known })

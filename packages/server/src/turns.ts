@@ -37,13 +37,18 @@ export class Turns {
     this.#forget()
   }
 
-  /** How it ended, once it has; nothing for a turn that is not known here. */
-  result(sandbox: string, turn: string): Promise<PromptResult> | undefined {
-    return this.#turns.get(keyOf(sandbox, turn))?.result
+  /** How it ended, once it has; nothing for a turn that is not known here, or is another session's. */
+  result(sandbox: string, session: string, turn: string): Promise<PromptResult> | undefined {
+    return this.#find(sandbox, session, turn)?.result
   }
 
-  cancel(sandbox: string, turn: string): void {
-    this.#turns.get(keyOf(sandbox, turn))?.cancel.abort()
+  cancel(sandbox: string, session: string, turn: string): void {
+    this.#find(sandbox, session, turn)?.cancel.abort()
+  }
+
+  #find(sandbox: string, session: string, turn: string): Turn | undefined {
+    const known = this.#turns.get(keyOf(sandbox, turn))
+    return known?.session === session ? known : undefined
   }
 
   /** The oldest that are over; one that runs is not forgotten. */

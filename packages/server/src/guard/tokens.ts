@@ -26,6 +26,10 @@ export class Tokens {
     return this.#anyone !== undefined
   }
 
+  knows(token: string | undefined): boolean {
+    return token !== undefined && this.#find(token) !== undefined
+  }
+
   /** The caller behind a token, or an error that does not repeat it. */
   caller(token: string | undefined): Caller {
     const found = token === undefined ? undefined : this.#find(token)
@@ -42,6 +46,9 @@ export class Tokens {
     return caller
   }
 }
+
+/** Of a subprotocol of a WebSocket that is a token. */
+export const tokenPrefix = 'vitrine.token.'
 
 /** Of one length, whatever the token's is. */
 function digestOf(token: string): Buffer {

@@ -30,6 +30,8 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
     },
     async recordEvents({ body, ...call }) {
       const sandbox = await call.sandbox()
+      const untyped = body.events.findIndex(({ type }) => typeof type !== 'string')
+      if (untyped !== -1) throw new VitrineError('event_invalid', `events[${untyped}].type: expected a text.`)
       // The journal checks every event; its message says which field is wrong.
       await sandbox.record(body.events as unknown as EventInput[])
     },

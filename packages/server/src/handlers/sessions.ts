@@ -55,12 +55,12 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const content = body.content as string | readonly ContentBlock[]
       turns.begin(sandbox, session, turn, content)
       if (query.wait === undefined || query.wait === 'false') return { turn }
-      return turns.result(sandbox.id, turn)
+      return turns.result(sandbox.id, session.id, turn)
     },
     async getTurn({ params, query, signal, ...call }) {
       const { session = '', turn = '' } = params
       const sandbox = await call.sandbox()
-      const result = turns.result(sandbox.id, turn)
+      const result = turns.result(sandbox.id, session, turn)
       if (result === undefined) return endedTurn(await call.journal(), session, turn)
       const ended = await within(result, Math.min(query.wait ?? 0, maxWaitMs), signal)
       return ended ?? { turn, running: true }
@@ -68,7 +68,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     async cancelTurn({ body, ...call }) {
       const session = await sessionOf(call)
       if (body?.turn === undefined) await session.cancel()
-      else turns.cancel((await call.sandbox()).id, body.turn)
+      else turns.cancel((await call.sandbox()).id, session.id, body.turn)
     },
     async setOption({ params, body, ...call }) {
       const session = await sessionOf({ params, ...call })

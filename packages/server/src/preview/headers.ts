@@ -1,3 +1,5 @@
+import { bearerToken, tokenPrefix } from '../guard/tokens.ts'
+
 /** Of one connection, not of what goes through it. */
 const ofConnection = new Set([
   'connection',
@@ -13,11 +15,17 @@ const ofConnection = new Set([
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What the program behind a port may see: not the token of the daemon, and its own address as the host. */
-export function forwarded(headers: Headers, host: string): Record<string, string | string[]> {
+/** What the program behind a port may see: not a token of the daemon, and its own address as the host. */
+export function forwarded(
+  headers: Headers,
+  host: string,
+  isOurs: (token: string | undefined) => boolean,
+): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || ofConnection.has(name)) continue
+    if (name === 'authorization' && isOurs(bearerToken(String(value)))) continue
+    if (name === 'sec-websocket-protocol' && String(value).includes(tokenPrefix)) continue
     passed[name] = typeof value === 'string' ? value : [...value]
   }
   passed.host = host

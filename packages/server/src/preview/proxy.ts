@@ -15,7 +15,8 @@ export async function proxy(
 ): Promise<Response> {
   const address = await addressOf(daemon, preview)
   const { search } = new URL(request.url)
-  const headers = forwarded(withoutToken(request.headers), `localhost:${preview.port}`)
+  const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
+  const headers = forwarded(Object.fromEntries(request.headers), `localhost:${preview.port}`, isOurs)
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = httpRequest(
       {
@@ -52,7 +53,9 @@ export async function proxyUpgrade(
   const search = /\?.*$/.exec(request.url ?? '')?.[0] ?? ''
   const upstream = connect({ host, port })
   upstream.once('connect', () => {
-    const headers = forwarded(request.headers, `localhost:${preview.port}`)
+    const headers = forwarded(request.headers, `localhost:${preview.port}`, (token) =>
+      daemon.tokens.knows(token),
+    )
     const lines = Object.entries({ ...headers, connection: 'Upgrade', upgrade: 'websocket' }).flatMap(
       ([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`),
     )
@@ -67,13 +70,6 @@ export async function proxyUpgrade(
 
 async function addressOf({ host }: Daemon, { sandbox, port }: Found['preview']): Promise<PortAddress> {
   return (await host.find(sandbox)).ports.resolve(port)
-}
-
-/** The daemon's token is for the daemon. */
-function withoutToken(headers: Headers): Record<string, string> {
-  const passed = Object.fromEntries(headers)
-  delete passed.authorization
-  return passed
 }
 
 function unavailable(port: number, cause: Error): VitrineError {

@@ -3,6 +3,7 @@ import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, routes } from '@vitrine/protocol/http'
 import { Hono } from 'hono'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { patiently } from '../answers/patient.ts'
 import { problemResponse } from '../answers/problem.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Caller } from '../guard/caller.ts'
@@ -12,6 +13,9 @@ import { checkQuery, readBody } from './body.ts'
 import type { Call } from './call.ts'
 import { present } from './present.ts'
 import { readQuery } from './query.ts'
+
+/** How often a caller that waits for long is told that it is not forgotten. */
+const beatMs = 15_000
 
 interface Env {
   Bindings: { readonly caller: Caller }
@@ -32,28 +36,39 @@ export function createRouter(
     const handler = handlers[name as RouteName] as AnyHandler
     for (const path of pathsOf(route).map(honoPath)) {
       methods.set(path, [...(methods.get(path) ?? []), route.method])
-      app.on(route.method, path, async (context) => {
-        const { caller } = context.env
-        const counted = (response: Response) => {
-          daemon.metrics.answered(name, response.status)
-          return response
-        }
+      app.on(route.method, path, (context) => {
         const request = context.req.raw
-        try {
-          if (route.access === 'full' && caller.access !== 'full')
-            throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
-          const call = (await readCall(daemon, route, request, context.req.param(), caller, limits)) as Call<
-            never,
-            never
-          >
-          const answer = await daemon.calls.run(request.headers, caller.name, (calledOff) =>
-            handler(calledOff === undefined ? call : until(call, calledOff)),
-          )
-          return counted(answerOf(route, answer))
-        } catch (error) {
-          return counted(problemResponse(error))
-        }
+        const answer = answerCall(request, context.req.param(), context.env.caller)
+        const isPatient =
+          request.headers.get('vitrine-patient') === 'true' && typeof route.answer !== 'string'
+        return isPatient ? patiently(answer, beatMs) : answer
       })
+    }
+
+    async function answerCall(
+      request: Request,
+      params: Readonly<Record<string, string>>,
+      caller: Caller,
+    ): Promise<Response> {
+      const response = await run(request, params, caller).catch((error: unknown) => problemResponse(error))
+      daemon.metrics.answered(name, response.status)
+      // Who asks for the head only never reads the body: what it holds open is let go.
+      if (request.method === 'HEAD') void response.body?.cancel()
+      return response
+    }
+
+    async function run(
+      request: Request,
+      params: Readonly<Record<string, string>>,
+      caller: Caller,
+    ): Promise<Response> {
+      if (route.access === 'full' && caller.access !== 'full')
+        throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+      const call = (await readCall(daemon, route, request, params, caller, limits)) as Call<never, never>
+      const answer = await daemon.calls.run(request.headers, caller.name, (calledOff) =>
+        handler(calledOff === undefined ? call : until(call, calledOff)),
+      )
+      return answerOf(route, answer)
     }
   }
   for (const [path, allowed] of methods) {
@@ -96,7 +111,8 @@ async function readCall(
       return sandbox.as(contextOf(request.headers, caller))
     },
     async journal() {
-      if (isDefault) await defaultSandbox.open()
+      // Who may only look on starts nothing by looking.
+      if (isDefault && caller.access === 'full') await defaultSandbox.open()
       // A journal that nobody wrote to would be remembered for every id that is tried.
       const isKnown = host.list().some((one) => one.id === id) || (await host.store.journals()).includes(id)
       if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id}.`)

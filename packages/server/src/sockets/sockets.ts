@@ -7,7 +7,7 @@ import type { Daemon } from '../daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import type { Hosts } from '../guard/hosts.ts'
 import type { Origins } from '../guard/origins.ts'
-import { bearerToken, type Tokens } from '../guard/tokens.ts'
+import { bearerToken, type Tokens, tokenPrefix } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
 import { readQuery } from '../routing/query.ts'
 import { Inbox } from './inbox.ts'
@@ -17,7 +17,6 @@ const maxMessageBytes = 1024 * 1024
 const firstMessageMs = 5_000
 const maxWaitingBeforeToken = 64 * 1024
 const protocol = 'vitrine'
-const tokenPrefix = 'vitrine.token.'
 
 export interface Guards {
   readonly hosts: Hosts

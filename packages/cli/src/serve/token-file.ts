@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
+import { writePrivately } from './private-file.ts'
+
+/** The token of a data directory: made once, and the same from then on. */
+export function keptToken(data: string): string {
+  const path = join(data, 'token')
+  const kept = readToken(path)
+  if (kept !== undefined) return kept
+  const token = randomBytes(32).toString('base64url')
+  writePrivately(path, `${token}\n`)
+  return token
+}
+
+function readToken(path: string): string | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new VitrineError('file_denied', `The token file ${path} cannot be read: ${message}.`, {
+      cause: error,
+    })
+  }
+  try {
+    const mode = fstatSync(file).mode & 0o777
+    if ((mode & 0o077) !== 0) throw readByOthers(path, mode)
+    return tokenIn(readFileSync(file, 'utf8'), path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readByOthers(path: string, mode: number): VitrineError {
+  return new VitrineError(
+    'file_denied',
+    `Others on this machine can read the token file ${path} (mode ${mode.toString(8).padStart(4, '0')}). ` +
+      `Remove it, and the next start makes a new token; or run "chmod 600 ${path}" if nobody has seen it.`,
+  )
+}
+
+function tokenIn(text: string, path: string): string {
+  const token = text.trim()
+  if (/^[\x21-\x7e]{8,512}$/.test(token)) return token
+  throw new VitrineError(
+    'argument_invalid',
+    `There is no token in ${path}: expected 8 to 512 visible ASCII characters. Remove it, and the next start makes one.`,
+  )
+}

@@ -1,0 +1,135 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect } from 'vitest'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const started = new Set<VitrineProcess>()
+const folders = new Set<string>()
+
+afterEach(async () => {
+  await Promise.all([...started].map((one) => one.end()))
+  started.clear()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  folders.clear()
+})
+
+/** A data directory of its own, gone after the test. */
+export function dataFolder(): string {
+  const path = mkdtempSync('/var/tmp/vitrine-cli-')
+  // Of a root host agents run as another user, who must get to the sandboxes.
+  chmodSync(path, 0o711)
+  folders.add(path)
+  return path
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** For Node itself. */
+  readonly node?: readonly string[]
+}
+
+/** The command as a user runs it, from a folder of no meaning. */
+export function vitrine(args: readonly string[], options: RunOptions = {}): VitrineProcess {
+  const one = new VitrineProcess(args, options)
+  started.add(one)
+  return one
+}
+
+export class VitrineProcess {
+  stdout = ''
+  stderr = ''
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #closed: Promise<unknown>
+
+  constructor(args: readonly string[], { env = {}, node = [] }: RunOptions) {
+    const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning', ...node]
+    this.#child = spawn(process.execPath, [...flags, main, ...args], {
+      cwd: '/',
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
+    })
+    this.#closed = once(this.#child, 'close')
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+    })
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  /** Once stdout has it; an error with all that was said if the command ends before. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.stdout)
+      if (found !== null) return found
+      const over = await Promise.race([
+        once(this.#child.stdout, 'data').then(() => false),
+        this.#closed.then(() => true),
+      ])
+      if (over && !pattern.test(this.stdout)) throw new Error(`It ended: ${this.stdout}${this.stderr}`)
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** How it ended, once it has. */
+  async exit(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    await this.#closed
+    return { code: this.#child.exitCode, signal: this.#child.signalCode }
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#child.kill('SIGTERM')
+    await this.#closed
+  }
+}
+
+export interface TestDaemon {
+  readonly url: string
+  readonly token: string
+  readonly data: string
+  readonly process: VitrineProcess
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  read<T>(path: string): Promise<T>
+}
+
+/** `vitrine serve` that listens. */
+export async function serve(
+  data: string,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<TestDaemon> {
+  const all = ['serve', '--json', '--port', '0', '--isolation', 'none', '--data', data, ...args]
+  const process = vitrine(all, options)
+  const [line] = await process.says(/^.*\n/)
+  const { url, token, ...rest } = JSON.parse(line)
+  expect(rest).toEqual({ data })
+  const request = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    if (!headers.has('authorization') && token !== undefined) headers.set('authorization', `Bearer ${token}`)
+    return fetch(`${url}${path}`, { ...init, headers })
+  }
+  return {
+    ...{ url, token, data, process },
+    fetch: request,
+    // Tests say what they expect of it.
+    read: async <T>(path: string) => (await (await request(path)).json()) as T,
+  }
+}
+
+/** Runs a command in the default sandbox. */
+export function exec(daemon: Pick<TestDaemon, 'fetch'>, command: string, headers = {}): Promise<Response> {
+  return daemon.fetch('/v1/exec', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ command }),
+  })
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { openDaemon, token } from './daemon.ts'
+import { dial, readAnswer } from './raw.ts'
+
+describe('a thousand half-open connections', () => {
+  it('do not keep others from being answered, and are all closed in the end', async () => {
+    await using daemon = await openDaemon({ listen: { headersMs: 1_500 } })
+    const half = await Promise.all(
+      Array.from({ length: 1_000 }, () => dial(daemon.port, 'GET /v1/health HTTP/1.1\r\nhost: local')),
+    )
+    try {
+      for (let count = 0; count < 5; count += 1) expect((await daemon.fetch('/v1/health')).status).toBe(200)
+      const answers = (await Promise.all(half.map(({ ended }) => ended))).map(readAnswer)
+      for (const { status, headers } of answers) {
+        expect(status).toBe(408)
+        expect(headers.get('content-type')).toBe('application/problem+json')
+      }
+    } finally {
+      for (const connection of half) connection[Symbol.dispose]()
+    }
+    expect((await daemon.fetch('/v1/health')).status).toBe(200)
+  })
+
+  it('are not taken beyond the limit', async () => {
+    await using daemon = await openDaemon({ listen: { maxConnections: 5, headersMs: 60_000 } })
+    // What the daemon was opened with is one of them, and is kept.
+    const some = await Promise.all(Array.from({ length: 20 }, () => dial(daemon.port, 'GET /')))
+    const closed = new Set<number>()
+    for (const [index, { ended }] of some.entries()) void ended.then(() => closed.add(index))
+    await expect.poll(() => closed.size).toBeGreaterThanOrEqual(15)
+    for (const connection of some) connection[Symbol.dispose]()
+    await expect.poll(async () => (await daemon.fetch('/v1/health').catch(() => undefined))?.status).toBe(200)
+  })
+})
+
+describe('a connection', () => {
+  it('that sends its headers letter by letter is closed in time', async () => {
+    await using daemon = await openDaemon({ listen: { headersMs: 500 } })
+    using slow = await dial(daemon.port, 'GET /v1/health HTTP/1.1\r\n')
+    const timer = setInterval(() => slow.socket.write('x'), 50)
+    const { status, body } = readAnswer(await slow.ended)
+    clearInterval(timer)
+    expect(status).toBe(408)
+    expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'timeout', todo: expect.any(String) })
+  })
+
+  it.each([
+    ['bytes', Buffer.from([0, 1, 2, 255, 254, 13, 10, 13, 10])],
+    ['another protocol', Buffer.from('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['TLS', Buffer.from('160301020001000001fc0303', 'hex')],
+    ['HTTP/2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
+    ['a version that is none', Buffer.from('GET / HTTP/9.9\r\n\r\n')],
+    ['a line that never ends', Buffer.alloc(100_000, 'A')],
+    [
+      'two lengths',
+      Buffer.from('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n'),
+    ],
+    [
+      'a length and chunks',
+      Buffer.from(
+        `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ),
+    ],
+    ['a header with a NUL', Buffer.from('GET / HTTP/1.1\r\nhost: localhost\r\nx: a\0b\r\n\r\n')],
+    ['a negative length', Buffer.from('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n')],
+  ])('that sends %s instead of HTTP is told so and closed, and the daemon goes on', async (_what, bytes) => {
+    await using daemon = await openDaemon()
+    using connection = await dial(daemon.port, bytes)
+    const { status, headers, body } = readAnswer(await connection.ended)
+    expect([400, 431]).toContain(status)
+    expect(headers.get('content-type')).toBe('application/problem+json')
+    expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', todo: expect.any(String) })
+    expect((await daemon.fetch('/v1/health')).status).toBe(200)
+  })
+
+  it('with chunks that are none is closed, and nothing was run', async () => {
+    await using daemon = await openDaemon()
+    using connection = await dial(
+      daemon.port,
+      `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n{"command":"id"}\r\n0\r\n\r\n`,
+    )
+    await connection.ended
+    const { events } = await daemon.call('GET', '/v1/events?types=operation.started&text=exec')
+    expect(events).toEqual([])
+  })
+})

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bearer, openDaemon, problemOf, readToken, type TestDaemon, token } from '../daemon.ts'
+import { say } from '../raw.ts'
+import { everyRequest } from './requests.ts'
+
+let daemon: TestDaemon
+beforeAll(async () => {
+  daemon = await openDaemon()
+})
+afterAll(() => daemon.close())
+
+const requests = everyRequest()
+
+describe('a route', () => {
+  it.each(requests)('refuses whoever has no good token: $method $path', async ({ method, path }) => {
+    const events = await countEvents()
+    for (const [query, headers] of [
+      ['', {}],
+      ['', bearer('wrong-token-000000000000')],
+      ['', bearer(token.slice(0, -1))],
+      ['', { authorization: `Basic ${btoa(`alice:${token}`)}` }],
+      ['', { authorization: token }],
+      ['', { cookie: `token=${token}`, 'x-api-key': token }],
+      [`?access_token=${token}`, {}],
+      [`?token=${token}`, {}],
+    ] as const) {
+      const response = await fetch(`${daemon.url}${path}${query}`, { method, headers })
+      expect(await problemOf(response)).toMatchObject({ status: 401, code: 'token_invalid' })
+      expect(response.headers.get('www-authenticate')).toBe('Bearer')
+      expect(response.headers.get('set-cookie')).toBeNull()
+    }
+    expect(await countEvents()).toBe(events)
+  })
+
+  it.each(requests.filter(({ access }) => access === 'full'))(
+    'refuses who may only look on, before it looks at what is wanted: $method $path',
+    async ({ method, path }) => {
+      const events = await countEvents()
+      const response = await fetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
+      expect(await problemOf(response)).toMatchObject({ status: 403, code: 'access_denied' })
+      expect(await countEvents()).toBe(events)
+    },
+  )
+
+  it.each(requests.filter(({ access }) => access === 'read'))(
+    'is also for those who may only look on: $method $path',
+    async ({ method, path }) => {
+      const response = await fetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
+      expect([401, 403]).not.toContain(response.status)
+      await response.body?.cancel()
+    },
+  )
+})
+
+describe('what is no route of the table', () => {
+  it.each(['/metrics', '/openapi.json', '/v1/nothing', '/'.repeat(3)])(
+    'needs a token too: %s',
+    async (path) => {
+      const response = await fetch(`${daemon.url}${path}`)
+      expect(await problemOf(response)).toMatchObject({ status: 401, code: 'token_invalid' })
+    },
+  )
+})
+
+describe('a token', () => {
+  it('is taken in any case of its scheme, and never twice', async () => {
+    const response = await fetch(`${daemon.url}/v1/health`, { headers: { authorization: `bearer ${token}` } })
+    expect(await response.json()).toMatchObject({ status: 'ok' })
+    const twice = await say(
+      daemon.port,
+      `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer wrong-token\r\nauthorization: Bearer ${token}`,
+    )
+    expect(twice.status).toBe(401)
+  })
+
+  it('is refused where it is too long or has spaces in it', async () => {
+    for (const bad of ['x'.repeat(600), `${token} ${token}`, `${token},${token}`]) {
+      const response = await fetch(`${daemon.url}/v1/health`, { headers: bearer(bad) })
+      expect((await problemOf(response)).code).toBe('token_invalid')
+    }
+  })
+
+  it('must be one that nobody guesses', async () => {
+    for (const weak of ['', 'short', 'with space in it', 'ümlaut-token'])
+      await expect(
+        openDaemon({ tokens: [{ name: 'weak', token: weak, access: 'full' }] }).then((one) => one.close()),
+      ).rejects.toMatchObject({ code: 'argument_invalid' })
+  })
+
+  it('is not needed where anyone may, and a wrong one is still refused', async () => {
+    await using open = await openDaemon({ anyone: true })
+    expect((await fetch(`${open.url}/v1/health`)).status).toBe(200)
+    const wrong = await fetch(`${open.url}/v1/health`, { headers: bearer('wrong-token-000000000000') })
+    expect((await problemOf(wrong)).status).toBe(401)
+    const page = await fetch(`${open.url}/v1/health`, { headers: { origin: 'https://evil.example' } })
+    expect((await problemOf(page)).status).toBe(403)
+  })
+})
+
+/** What was refused left no trace of work. */
+async function countEvents(): Promise<number> {
+  const journal = await daemon.host.store.journal(daemon.sandbox)
+  return journal.head.seq
+}

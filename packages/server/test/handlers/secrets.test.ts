@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { allEvents, bearer, jsonBody, openDaemon, readToken, type TestDaemon, token } from '../daemon.ts'
+import { dialSocket, refusalOf, terminalPath } from '../sockets/dialling.ts'
+
+const secret = 'hushed-value-3f9c1b7d2e'
+
+/** Everything that is printed while a test runs. */
+function printed(): () => string {
+  let text = ''
+  const keep = (chunk: unknown) => {
+    text += String(chunk)
+    return true
+  }
+  const spies = [
+    vi.spyOn(process.stdout, 'write').mockImplementation(keep),
+    vi.spyOn(process.stderr, 'write').mockImplementation(keep),
+    ...(['log', 'info', 'warn', 'error', 'debug'] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation((...words) => void keep(words.join(' '))),
+    ),
+  ]
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore()
+  })
+  return () => text
+}
+
+async function wholeRecord(daemon: TestDaemon): Promise<string> {
+  const events = [...(await allEvents(daemon)), ...(await allEvents(daemon, '&scope=all'))]
+  return JSON.stringify(events)
+}
+
+describe('a secret that was granted', () => {
+  it('is in no event, no problem, no page and no line', async () => {
+    const lines = printed()
+    await using daemon = await openDaemon()
+    const answers: string[] = []
+    const call = async (method: string, path: string, body?: object) => {
+      const response = await daemon.fetch(path, { method, ...(body && jsonBody(body)) })
+      answers.push(`${response.status} ${await response.text()}`)
+    }
+    await call('POST', '/v1/sessions', {
+      agent: 'demo',
+      id: 'talk',
+      env: { VITRINE_DEMO_PACE: '0' },
+      credentials: { DEMO_API_KEY: secret },
+    })
+    for (const content of [
+      '/env-value DEMO_API_KEY',
+      `/say I know ${secret}`,
+      `/error -32603 bad key ${secret}`,
+    ])
+      await call('POST', '/v1/sessions/talk/prompt?wait=true', { content })
+    await call('GET', '/v1/sessions/talk/transcript')
+    await call('GET', '/v1/sessions')
+    await call('GET', '/v1/agents/demo')
+    await call('GET', '/v1/events?limit=1000')
+    await call('GET', `/v1/events?limit=1000&text=${secret}`)
+    await daemon.call('POST', '/v1/exec', { command: `echo ${secret}; exit 3`, env: { KEY: secret } })
+    const { id } = await daemon.call('POST', '/v1/processes', { command: 'echo', args: [secret] })
+    await daemon.call('GET', `/v1/processes/${id}?wait=10000`)
+    await call('GET', `/v1/processes/${id}/logs`)
+    // What the agent said to whoever owns the conversation is an answer, and goes to nobody else.
+    const [failure, ...others] = answers.filter((answer) => answer.startsWith('502'))
+    expect(failure).toContain('agent_failed')
+    expect(others).toEqual([])
+    for (const answer of answers.filter((one) => one !== failure)) {
+      expect(answer.includes(secret), answer.slice(0, 300)).toBe(false)
+      expect(answer.includes(btoa(secret)), answer.slice(0, 300)).toBe(false)
+    }
+    const record = await wholeRecord(daemon)
+    expect(record.includes('[redacted')).toBe(true)
+    expect(record.includes(secret)).toBe(false)
+    expect(lines()).not.toContain(secret)
+  })
+
+  it('is not repeated by what refuses a body or a query that has it', async () => {
+    await using daemon = await openDaemon()
+    daemon.host.store.addSecret('KEY', secret)
+    for (const [path, body] of [
+      ['/v1/exec', `{"command":"echo ${secret}`],
+      ['/v1/exec', JSON.stringify({ command: 'true', env: { KEY: [secret] } })],
+      ['/v1/sessions', JSON.stringify({ agent: 'demo', credentials: secret })],
+      ['/v1/sessions', JSON.stringify({ agent: 'demo', credentials: { KEY: [secret] } })],
+      ['/v1/sandboxes', JSON.stringify({ [secret.slice(0, 6)]: 1, local: secret })],
+      ['/v1/files/mkdir', JSON.stringify({ path: 5, user: secret })],
+    ] as const) {
+      const headers = { 'content-type': 'application/json' }
+      const response = await daemon.fetch(path, { method: 'POST', body, headers })
+      expect(response.status).toBe(400)
+      expect(await response.text()).not.toContain(secret)
+    }
+  })
+})
+
+describe('the token', () => {
+  it('is in no answer, no event, no line and no file', async () => {
+    const lines = printed()
+    await using daemon = await openDaemon()
+    const answers: string[] = []
+    for (const [path, init] of [
+      ['/v1/health', {}],
+      ['/v1/nothing', {}],
+      [`/v1/health?access_token=${token}`, { headers: bearer('wrong-token-0000') }],
+      [`/v1/events?after=garbage`, {}],
+      ['/v1/exec', { method: 'POST', headers: bearer(readToken) }],
+      ['/v1/health', { headers: { authorization: `Bearer ${token}x` } }],
+      ['/v1/health', { headers: { authorization: `Basic ${token}` } }],
+      ['/v1/health', { headers: { origin: 'https://evil.example' } }],
+      ['/v1/exec', { method: 'POST', ...jsonBody({ command: 'env; cat /proc/$PPID/environ' }) }],
+      ['/metrics', {}],
+    ] as const) {
+      const response = await daemon.fetch(path, init)
+      answers.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`)
+    }
+    const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
+    const socket = dialSocket(daemon, `${terminalPath(id)}?access_token=${token}`)
+    await expect.poll(() => socket.said[0]?.type).toBe('ready')
+    socket.socket.close()
+    answers.push(
+      JSON.stringify(await refusalOf(dialSocket(daemon, `${terminalPath(id)}?access_token=${token}x`))),
+    )
+    const record = await wholeRecord(daemon)
+    for (const one of [token, readToken]) {
+      expect(answers.join('\n').includes(one)).toBe(false)
+      expect(record.includes(one)).toBe(false)
+      expect(lines()).not.toContain(one)
+    }
+    expect(filesWith(daemon.data, token)).toEqual([])
+  })
+})
+
+function filesWith(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter(
+      (path) => statSync(path, { throwIfNoEntry: false })?.isFile() && readFileSync(path).includes(text),
+    )
+}

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allEvents, jsonBody, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+
+const env = { VITRINE_DEMO_PACE: '0' }
+let daemon: TestDaemon
+beforeAll(async () => {
+  daemon = await openDaemon()
+})
+afterAll(() => daemon.close())
+
+const open = (body: object = {}) => daemon.call('POST', '/v1/sessions', { agent: 'demo', env, ...body })
+const prompt = (id: string, content: unknown, extra: object = {}, query = '') =>
+  daemon.call('POST', `/v1/sessions/${id}/prompt${query}`, { content, ...extra })
+const turnOf = (id: string, turn: string, wait = 20_000) =>
+  daemon.call('GET', `/v1/sessions/${id}/turns/${turn}?wait=${wait}`)
+const problemFor = async (method: string, path: string, body?: object) =>
+  problemOf(await daemon.fetch(path, { method, ...(body && jsonBody(body)) }))
+
+describe('a session', () => {
+  it('is opened, listed, shown and closed', async () => {
+    const response = await daemon.fetch('/v1/sessions', {
+      method: 'POST',
+      ...jsonBody({ agent: 'demo', env, id: 'talk' }),
+    })
+    expect(response.status).toBe(201)
+    expect(await response.json()).toMatchObject({
+      id: 'talk',
+      agent: 'demo',
+      state: 'open',
+      busy: false,
+      turns: 0,
+      permissions: [],
+      questions: [],
+    })
+    expect(await problemFor('POST', '/v1/sessions', { agent: 'demo', id: 'talk' })).toMatchObject({
+      status: 409,
+      code: 'session_exists',
+    })
+    const { sessions } = await daemon.call('GET', '/v1/sessions')
+    expect(sessions).toMatchObject([{ id: 'talk', state: 'open' }])
+    await daemon.call('DELETE', '/v1/sessions/talk')
+    expect((await problemFor('GET', '/v1/sessions/talk')).status).toBeGreaterThanOrEqual(404)
+    expect((await daemon.call('GET', '/v1/sessions')).sessions).toMatchObject([{ state: 'closed' }])
+  })
+
+  it('refuses an agent, options and content that are none', async () => {
+    const { id } = await open()
+    for (const [path, body, code] of [
+      ['', { agent: 'nobody' }, 'agent_unknown'],
+      ['', { agent: 'demo', colour: 'red' }, 'argument_invalid'],
+      ['', { agent: 'demo', resume: true }, 'argument_invalid'],
+      ['', {}, 'argument_invalid'],
+      [`/${id}/prompt`, { content: 5 }, 'argument_invalid'],
+      [`/${id}/prompt`, { content: 'x', turn: 'a b' }, 'argument_invalid'],
+      [`/${id}/prompt`, { content: 'x', turn: 'x'.repeat(129) }, 'argument_invalid'],
+      [`/${id}/permissions/x`, { answer: 'maybe' }, 'argument_invalid'],
+      [`/${id}/permissions/x`, { answer: 'allow_once' }, 'permission_not_pending'],
+      [`/${id}/questions/x`, { action: 'accept' }, 'question_not_pending'],
+      ['/nobody/prompt', { content: 'x' }, 'session_not_found'],
+    ] as const)
+      expect(
+        (await problemFor('POST', `/v1/sessions${path}`, body)).code,
+        `${path} ${JSON.stringify(body)}`,
+      ).toBe(code)
+  })
+
+  it('takes a prompt at once, and says how the turn ended to who waits', async () => {
+    const { id } = await open()
+    const response = await daemon.fetch(`/v1/sessions/${id}/prompt`, {
+      method: 'POST',
+      ...jsonBody({ content: '/wait 300\n/say done', turn: 'turn_mine' }),
+    })
+    expect(response.status).toBe(202)
+    expect(await response.json()).toEqual({ turn: 'turn_mine' })
+    expect(await turnOf(id, 'turn_mine', 0)).toEqual({ turn: 'turn_mine', running: true })
+    expect(await turnOf(id, 'turn_mine')).toMatchObject({
+      turn: 'turn_mine',
+      outcome: 'ok',
+      stopReason: 'end_turn',
+    })
+    expect(await turnOf(id, 'turn_mine', 0)).toMatchObject({ outcome: 'ok' })
+    expect(await prompt(id, [{ type: 'text', text: '/say blocks' }], {}, '?wait=true')).toMatchObject({
+      outcome: 'ok',
+    })
+    expect((await problemFor('GET', `/v1/sessions/${id}/turns/none`)).code).toBe('not_found')
+  })
+
+  it('takes a prompt that is sent twice for one', async () => {
+    const { id } = await open()
+    const twice = await Promise.all(
+      [1, 2, 3].map(() => prompt(id, '/say once', { turn: 'turn_twice' }, '?wait')),
+    )
+    await prompt(id, '/say once', { turn: 'turn_twice' })
+    expect(twice.map(({ turn }) => turn)).toEqual(['turn_twice', 'turn_twice', 'turn_twice'])
+    const started = (await allEvents(daemon, '&types=turn.started')).filter(
+      ({ turn }) => turn === 'turn_twice',
+    )
+    expect(started).toHaveLength(1)
+    const other = await open()
+    const stolen = await problemFor('POST', `/v1/sessions/${other.id}/prompt`, {
+      content: 'mine',
+      turn: 'turn_twice',
+    })
+    expect(stolen).toMatchObject({ status: 409, code: 'work_already_open' })
+    expect(await problemFor('GET', `/v1/sessions/${other.id}/turns/turn_twice`)).toMatchObject({
+      status: 404,
+    })
+  })
+
+  it('is cancelled: the turn that runs, or one by its id', async () => {
+    const { id } = await open()
+    await prompt(id, '/stall', { turn: 'turn_a' })
+    await expect.poll(async () => (await daemon.call('GET', `/v1/sessions/${id}`)).busy).toBe(true)
+    await daemon.call('POST', `/v1/sessions/${id}/cancel`)
+    expect(await turnOf(id, 'turn_a')).toMatchObject({ outcome: 'cancelled', stopReason: 'cancelled' })
+    await prompt(id, '/stall', { turn: 'turn_b' })
+    await daemon.call('POST', `/v1/sessions/${id}/cancel`, { turn: 'turn_b' })
+    expect(await turnOf(id, 'turn_b')).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it('is not cancelled by the turn of another', async () => {
+    const [one, two] = [await open(), await open()]
+    await prompt(one.id, '/wait 500\n/say whole', { turn: 'turn_theirs' })
+    await daemon.call('POST', `/v1/sessions/${two.id}/cancel`, { turn: 'turn_theirs' })
+    expect(await turnOf(one.id, 'turn_theirs')).toMatchObject({ outcome: 'ok' })
+  })
+
+  it('goes on when whoever prompted goes away', async () => {
+    const { id } = await open()
+    const gone = new AbortController()
+    const waiting = daemon.fetch(`/v1/sessions/${id}/prompt?wait=true`, {
+      method: 'POST',
+      ...jsonBody({ content: '/wait 300\n/say still here', turn: 'turn_left' }),
+      signal: gone.signal,
+    })
+    waiting.catch(() => undefined)
+    await expect.poll(async () => (await daemon.call('GET', `/v1/sessions/${id}`)).busy).toBe(true)
+    gone.abort()
+    expect(await turnOf(id, 'turn_left')).toMatchObject({ outcome: 'ok' })
+  })
+
+  it('says how a turn failed, now and from the journal', async () => {
+    const { id } = await open()
+    const failed = await problemFor('POST', `/v1/sessions/${id}/prompt?wait=true`, {
+      content: '/error -32603 out of order',
+      turn: 'turn_bad',
+    })
+    expect(failed).toMatchObject({ status: 502, code: 'agent_failed' })
+    expect(await problemFor('GET', `/v1/sessions/${id}/turns/turn_bad`)).toMatchObject({
+      code: 'agent_failed',
+    })
+  })
+
+  it('chooses options, and refuses those that are none', async () => {
+    const { id, options } = await open()
+    const put = (path: string, value: unknown) => daemon.call('PUT', `/v1/sessions/${id}/${path}`, { value })
+    const mode = options.find(({ category }: { category?: string }) => category === 'mode')
+    const other = mode.choices.find(({ value }: { value: string }) => value !== mode.current).value
+    const changed = await put('mode', other)
+    expect(changed.options.find(({ id: one }: { id: string }) => one === mode.id).current).toBe(other)
+    await put(`options/${mode.id}`, mode.current)
+    expect(await problemFor('PUT', `/v1/sessions/${id}/mode`, { value: 'no-such-mode' })).toMatchObject({
+      status: 422,
+      code: 'option_unknown',
+    })
+    expect((await problemFor('PUT', `/v1/sessions/${id}/model`, { value: 7 })).status).toBe(400)
+  })
+
+  it('asks for permission and is answered, on record by whom', async () => {
+    const { id } = await open({ permissions: 'ask' })
+    await prompt(id, '/ask edit', { turn: 'turn_ask' })
+    const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).permissions
+    await expect.poll(async () => (await pending()).length).toBe(1)
+    const [{ id: permission }] = await pending()
+    await daemon.call('POST', `/v1/sessions/${id}/permissions/${permission}`, { answer: 'allow_once' })
+    expect(await turnOf(id, 'turn_ask')).toMatchObject({ outcome: 'ok' })
+    const again = await problemFor('POST', `/v1/sessions/${id}/permissions/${permission}`, {
+      answer: 'reject_once',
+    })
+    expect(again.code).toBe('permission_not_pending')
+    const resolved = (await allEvents(daemon, '&types=permission.resolved')).filter(
+      ({ session }) => session === id,
+    )
+    expect(resolved).toMatchObject([{ data: { by: 'alice', outcome: expect.anything() } }])
+  })
+
+  it('asks a question and is answered', async () => {
+    const { id } = await open()
+    await prompt(id, '/question', { turn: 'turn_q' })
+    const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).questions
+    await expect.poll(async () => (await pending()).length).toBe(1)
+    const [{ id: question }] = await pending()
+    await daemon.call('POST', `/v1/sessions/${id}/questions/${question}`, { action: 'decline' })
+    expect(await turnOf(id, 'turn_q')).toMatchObject({ outcome: 'ok' })
+    const resolved = (await allEvents(daemon, '&types=question.resolved')).filter(
+      ({ session }) => session === id,
+    )
+    expect(resolved).toMatchObject([{ data: { by: 'alice' } }])
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, it, vi } from 'vitest'
+import { type ListenOptions, listen, type Server } from '../src/index.ts'
+import { type Answer, bearer, openDaemon, token } from './daemon.ts'
+import { dial, readAnswer } from './raw.ts'
+
+/** A port on which something else answers. */
+function serve(fetch: Server['fetch'], options: ListenOptions = {}) {
+  return listen({ fetch, upgrade: (_request, socket) => socket.destroy(), close: () => undefined }, options)
+}
+
+const head = `host: localhost\r\nauthorization: Bearer ${token}`
+
+describe('an answer that fails half-way', () => {
+  it.each([
+    ['at once', 0, 'soon'],
+    ['after a chunk', 1, 'soon'],
+    ['after many', 50, 'soon'],
+    ['before anybody waited', 0, 'now'],
+    ['with a chunk', 1, 'now'],
+    ['with two chunks', 2, 'now'],
+    ['with many', 50, 'now'],
+  ])('is cut, never ended as if it were whole: %s', async (_when, chunks, when) => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue()
+    await using port = await serve(async () => {
+      let given = 0
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          if (when === 'soon') await new Promise(setImmediate)
+          if (given++ === chunks) controller.error(new Error('a secret of the host'))
+          else controller.enqueue(Buffer.from('some bytes '))
+        },
+      })
+      return new Response(body, { headers: { 'content-type': 'application/octet-stream' } })
+    })
+    using connection = await dial(port.port, `GET / HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+    const text = await connection.ended
+    expect(text).not.toContain('secret')
+    expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
+    const whole = await fetch(port.url)
+      .then((response) => response.text())
+      .catch(() => 'cut')
+    expect(whole).toBe('cut')
+    expect(logged).not.toHaveBeenCalled()
+    logged.mockRestore()
+  })
+})
+
+describe('a caller', () => {
+  it('that pauses in the middle of a body is let go', async () => {
+    await using daemon = await openDaemon({ listen: { bodyIdleMs: 200 } })
+    using connection = await dial(
+      daemon.port,
+      `POST /v1/exec HTTP/1.1\r\n${head}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"comm`,
+    )
+    await connection.ended
+    expect((await daemon.fetch('/v1/health')).status).toBe(200)
+  })
+
+  it('that sends slowly, but goes on, is heard to its end', async () => {
+    await using daemon = await openDaemon({ listen: { bodyIdleMs: 400 } })
+    const body = '{"command":"echo slow"}'
+    using connection = await dial(
+      daemon.port,
+      `POST /v1/exec HTTP/1.1\r\n${head}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`,
+    )
+    for (const letter of body) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      connection.socket.write(letter)
+    }
+    expect(readAnswer(await connection.ended).body).toContain('slow\\n')
+  })
+
+  it('may wait for its answer longer than it may pause', async () => {
+    await using daemon = await openDaemon({ listen: { bodyIdleMs: 100 } })
+    const page = await daemon.call('GET', '/v1/events?limit=10000')
+    const after = encodeURIComponent(page.cursor)
+    expect(await daemon.call('GET', `/v1/events?wait=700&after=${after}`)).toMatchObject({ events: [] })
+    expect(await daemon.call('POST', '/v1/exec', { command: 'sleep 0.7; echo late' })).toMatchObject({
+      stdout: 'late\n',
+    })
+  })
+
+  it('is not let go because a command takes its input late', async () => {
+    await using daemon = await openDaemon({ listen: { bodyIdleMs: 100 } })
+    const options = encodeURIComponent(JSON.stringify({ command: 'sleep 0.7; wc -c' }))
+    const response = await daemon.fetch(`/v1/exec/input?options=${options}`, {
+      method: 'POST',
+      body: new Uint8Array(8 * 1024 * 1024),
+    })
+    expect(((await response.json()) as Answer).stdout.trim()).toBe(String(8 * 1024 * 1024))
+  })
+
+  it('may use its connection again', async () => {
+    await using daemon = await openDaemon()
+    using connection = await dial(daemon.port)
+    for (let count = 1; count <= 3; count += 1) {
+      connection.socket.write(`GET /v1/health HTTP/1.1\r\n${head}\r\n\r\n`)
+      await expect.poll(() => connection.text.match(/"status":"ok"/g)?.length).toBe(count)
+    }
+  })
+})
+
+describe('a port', () => {
+  it('that is taken is said to be', async () => {
+    await using daemon = await openDaemon()
+    await expect(serve(async () => new Response(), { port: daemon.port })).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining('something else listens there'),
+    })
+  })
+
+  it('is closed once, with what is open on it', async () => {
+    const daemon = await openDaemon()
+    using half = await dial(daemon.port, 'GET /v1/hea')
+    await Promise.all([daemon.listening.close(), daemon.listening.close()])
+    await half.ended
+    await expect(fetch(daemon.url, { headers: bearer(token) })).rejects.toThrow()
+    await daemon.close()
+  })
+})

@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net'
+
+/** A connection as it is: what is written, and everything that came back when it was closed. */
+export interface RawConnection extends Disposable {
+  readonly socket: Socket
+  /** Everything up to now. */
+  readonly text: string
+  /** Everything, once the other side has closed. */
+  readonly ended: Promise<string>
+}
+
+export async function dial(port: number, written: string | Uint8Array = ''): Promise<RawConnection> {
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  socket.setEncoding('latin1')
+  socket.on('data', (part: string) => {
+    text += part
+  })
+  socket.on('error', () => undefined)
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(text)))
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  socket.write(written)
+  return {
+    socket,
+    get text() {
+      return text
+    },
+    ended,
+    [Symbol.dispose]: () => socket.destroy(),
+  }
+}
+
+/** One request, said word for word; the answer when the connection is closed. */
+export async function say(port: number, head: string, body = ''): Promise<RawAnswer> {
+  using connection = await dial(port, `${head}\r\nconnection: close\r\n\r\n${body}`)
+  return readAnswer(await connection.ended)
+}
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+}
+
+export function readAnswer(text: string): RawAnswer {
+  const at = text.indexOf('\r\n\r\n')
+  const [first = '', ...lines] = text.slice(0, at).split('\r\n')
+  const headers = new Headers(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1).trim()]
+    }),
+  )
+  return { status: Number(first.split(' ')[1]), headers, body: text.slice(at + 4) }
+}

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jsonBody, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { say } from '../raw.ts'
+
+let daemon: TestDaemon
+beforeAll(async () => {
+  daemon = await openDaemon({ limits: { jsonBytes: 4_096 } })
+})
+afterAll(async () => {
+  expect((await daemon.fetch('/v1/health')).status).toBe(200)
+  await daemon.close()
+})
+
+const send = async (method: string, path: string, init: RequestInit = {}) =>
+  problemOf(await daemon.fetch(path, { method, ...init }))
+
+describe('a body', () => {
+  it.each(['{', '{"command":', 'true false', '\u0000', "{'command':'id'}", '{"command":"id"}}', 'NaN'])(
+    'that is not JSON is refused: %j',
+    async (body) => {
+      const headers = { 'content-type': 'application/json' }
+      const problem = await send('POST', '/v1/exec', { body, headers })
+      expect(problem).toMatchObject({ status: 400, code: 'body_invalid', detail: 'The body is not JSON.' })
+    },
+  )
+
+  it.each([
+    [[]],
+    [null],
+    ['text'],
+    [7],
+    [{}],
+    [{ command: 7 }],
+    [{ command: [1] }],
+    [{ command: 'id', timeoutMs: -1 }],
+    [{ command: 'id', timeoutMs: '5' }],
+    [{ command: 'id', timeoutMs: 1.5 }],
+    [{ command: 'id', env: { A: 1 } }],
+    [{ command: 'id', stdinEncoding: 'latin1' }],
+  ])('of the wrong shape is refused, and says where: %j', async (body) => {
+    const problem = await send('POST', '/v1/exec', jsonBody(body))
+    expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
+    expect(problem.detail).toMatch(/^body/)
+  })
+
+  it('must be there where it is needed', async () => {
+    expect(await send('POST', '/v1/exec')).toMatchObject({ status: 400, code: 'body_invalid' })
+    expect(await send('POST', '/v1/sandboxes')).toMatchObject({ status: 400, code: 'body_invalid' })
+  })
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/jsonx'])(
+    'of %s is refused: a form of another page could send it',
+    async (type) => {
+      const init = { body: '{"command":"id"}', headers: { 'content-type': type } }
+      expect(await send('POST', '/v1/exec', init)).toMatchObject({
+        status: 415,
+        code: 'media_type_unsupported',
+      })
+    },
+  )
+
+  it('without a type is refused', async () => {
+    const body = new Blob(['{"command":"id"}'])
+    expect((await send('POST', '/v1/exec', { body })).status).toBe(415)
+  })
+
+  it('over the limit is refused by what it declares, before it comes', async () => {
+    const answer = await say(
+      daemon.port,
+      `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\ncontent-type: application/json\r\ncontent-length: 999999999999`,
+    )
+    expect(answer.status).toBe(413)
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'body_too_large', details: { limit: 4_096 } })
+  })
+
+  it('over the limit is refused in the middle where it declares nothing', async () => {
+    let sent = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1_024
+        controller.enqueue(new TextEncoder().encode('x'.repeat(1_024)))
+      },
+    })
+    const headers = { 'content-type': 'application/json' }
+    const problem = await send('POST', '/v1/exec', { body: endless, headers, duplex: 'half' } as RequestInit)
+    expect(problem).toMatchObject({ status: 413, code: 'body_too_large' })
+    expect(sent).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  it('of the limit exactly is taken', async () => {
+    const body = `{"command":"true"${' '.repeat(4_096 - 18)}}`
+    const headers = { 'content-type': 'application/json; charset=utf-8' }
+    const response = await daemon.fetch('/v1/exec', { method: 'POST', body, headers })
+    expect(await response.json()).toMatchObject({ exitCode: 0 })
+  })
+
+  it('does not reach what every object has', async () => {
+    const body = '{"__proto__":{"local":{}},"constructor":1,"id":"polluted"}'
+    const headers = { 'content-type': 'application/json' }
+    const problem = await send('POST', '/v1/sandboxes', { body, headers })
+    expect(problem.status).toBe(400)
+    expect(({} as { local?: unknown }).local).toBeUndefined()
+  })
+})
+
+describe('an address', () => {
+  it.each([
+    '/v1',
+    '/v1/',
+    '/v2/health',
+    '/v1/healthy',
+    '/V1/health',
+    '/v1//health',
+    '/v1/sandboxes/x/y/z',
+    '/etc/passwd',
+  ])('that is none is refused: %s', async (path) => {
+    expect(await send('GET', path)).toMatchObject({ status: 404, code: 'route_unknown' })
+  })
+
+  it.each([
+    ['POST', '/v1/health', 'GET'],
+    ['DELETE', '/v1/exec', 'POST'],
+    ['PATCH', '/v1/sandboxes', 'GET, POST'],
+    ['PUT', '/v1/sandboxes/some/events', 'GET, POST'],
+    ['OPTIONS', '/v1/health', 'GET'],
+  ])('says which methods there are: %s %s', async (method, path, allowed) => {
+    const response = await daemon.fetch(path, { method })
+    expect(response.headers.get('allow')).toBe(allowed)
+    expect(await problemOf(response)).toMatchObject({ status: 405, code: 'method_unknown' })
+  })
+
+  it.each([
+    '/v1/sandboxes/%00',
+    '/v1/sandboxes/%ff',
+    '/v1/sandboxes/%',
+    '/v1/sandboxes/..%2f..%2fetc',
+    '/v1/sandboxes/%00/events',
+    '/v1/sandboxes/%ff/events',
+    '/v1/sandboxes/__proto__/events',
+    '/v1/sandboxes/constructor',
+    '/v1/processes/%00',
+    '/v1/sessions/%00',
+    '/v1/sessions/%e0%80',
+    '/v1/agents/%00',
+    '/v1/agents/__proto__',
+    '/v1/blobs/%00',
+    '/v1/blobs/..%2f..%2fstore',
+    '/v1/ports/abc',
+    '/v1/ports/-1',
+    '/v1/ports/99999999',
+    '/v1/ports/%00',
+  ])('with odd bytes is a caller’s mistake, never ours: %s', async (path) => {
+    const problem = await send('GET', path)
+    expect(problem.status, JSON.stringify(problem)).toBeGreaterThanOrEqual(400)
+    expect(problem.status, JSON.stringify(problem)).toBeLessThan(500)
+  })
+
+  it.each([
+    'GET /v1/\\health',
+    'GET v1/health',
+    'GET //localhost/v1/health',
+    'OPTIONS *',
+    'GET http://',
+    'GET ftp://localhost/v1/health',
+  ])('of which no URL can be made is refused in words: %s', async (line) => {
+    const answer = await say(
+      daemon.port,
+      `${line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}`,
+    )
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(answer.status).toBeLessThan(500)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  })
+})
+
+describe('a header', () => {
+  it.each(['vitrine-run', 'vitrine-actor', 'vitrine-turn', 'vitrine-session'])(
+    '%s that cannot be decoded is refused',
+    async (name) => {
+      const init = jsonBody({ command: 'true' })
+      const headers = { ...init.headers, [name]: '%zz' }
+      expect(await send('POST', '/v1/exec', { ...init, headers })).toMatchObject({
+        status: 400,
+        code: 'argument_invalid',
+        detail: expect.stringContaining(name),
+      })
+    },
+  )
+
+  it('that is no trace is no reason to refuse', async () => {
+    const init = jsonBody({ command: 'true' })
+    const headers = { ...init.headers, traceparent: 'garbage' }
+    const response = await daemon.fetch('/v1/exec', { method: 'POST', ...init, headers })
+    expect(await response.json()).toMatchObject({ exitCode: 0 })
+  })
+
+  it('over 16 KiB is refused', async () => {
+    const answer = await say(
+      daemon.port,
+      `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}`,
+    )
+    expect(answer.status).toBe(431)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  })
+})
+
+describe('a query', () => {
+  it.each([
+    '/v1/events?limit=0',
+    '/v1/events?limit=-1',
+    '/v1/events?limit=ten',
+    '/v1/events?limit=999999999999999',
+    '/v1/events?limit=1e3',
+    '/v1/events?at=nonsense',
+    '/v1/events?at=-5',
+    '/v1/events?at=NaN',
+    '/v1/events?order=sideways',
+    '/v1/events?scope=everything',
+    '/v1/events?wait=soon',
+    '/v1/events?after=garbage',
+    '/v1/events?before=garbage',
+    '/v1/events?after=%00',
+    '/v1/events/summary?buckets=0',
+    '/v1/events/summary?buckets=999999999999999',
+    '/v1/files/content',
+    '/v1/files/list?path=.&limit=many',
+    '/v1/processes/some/logs?tail=x',
+    '/v1/sessions/some/transcript?at=x',
+  ])('that makes no sense is refused: %s', async (path) => {
+    const problem = await send('GET', path)
+    expect(problem.status).toBe(400)
+    expect(['argument_invalid', 'cursor_invalid']).toContain(problem.code)
+  })
+
+  it('with a name twice means the first', async () => {
+    const page = await daemon.call('GET', '/v1/events?limit=1&limit=5')
+    expect(page.events).toHaveLength(1)
+    const path = '/v1/files/content?path=first.txt&path=second.txt'
+    expect(await daemon.call('PUT', path)).toMatchObject({ path: expect.stringContaining('first.txt') })
+    expect(await daemon.call('GET', '/v1/files/exists?path=second.txt')).toEqual({ exists: false })
+  })
+})

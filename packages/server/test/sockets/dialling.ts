@@ -1,0 +1,67 @@
+import { type ClientOptions, WebSocket } from 'ws'
+import type { Answer, TestDaemon } from '../daemon.ts'
+
+/** A WebSocket with everything that came over it. */
+export interface Dialled {
+  readonly socket: WebSocket
+  readonly opened: Promise<void>
+  /** The code and the reason of its end. */
+  readonly closed: Promise<{ code: number; reason: string }>
+  /** What was said as JSON. */
+  readonly said: Answer[]
+  /** What came as bytes. */
+  readonly output: string
+  say(message: unknown): void
+}
+
+export function terminalPath(process: string, sandbox?: string): string {
+  return `/v1${sandbox === undefined ? '' : `/sandboxes/${sandbox}`}/processes/${process}/terminal/ws`
+}
+
+export function dialSocket(
+  { port }: TestDaemon,
+  path: string,
+  options: ClientOptions & { protocols?: string[]; token?: string } = {},
+): Dialled {
+  const { protocols = [], token, ...rest } = options
+  const headers = { ...rest.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { ...rest, headers })
+  const said: Answer[] = []
+  let output = ''
+  socket.on('message', (data, isBinary) => {
+    if (isBinary) output += String(data)
+    else said.push(JSON.parse(String(data)))
+  })
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('error', reject)
+  })
+  opened.catch(() => undefined)
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.once('close', (code, reason) => resolve({ code, reason: String(reason) })),
+  )
+  return {
+    ...{ socket, opened, closed, said },
+    get output() {
+      return output
+    },
+    say: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+  }
+}
+
+/** How an upgrade was refused: its status and its problem. */
+export async function refusalOf(dialled: Dialled): Promise<{ status: number; problem: Answer }> {
+  return new Promise((resolve, reject) => {
+    dialled.socket.once('open', () => reject(new Error('It was opened.')))
+    dialled.socket.once('unexpected-response', (_request, response) => {
+      let text = ''
+      response.on('data', (part) => {
+        text += part
+      })
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, problem: JSON.parse(text) })
+        dialled.socket.terminate()
+      })
+    })
+  })
+}
