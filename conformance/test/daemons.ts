@@ -34,6 +34,15 @@ export class Daemon {
     return new Daemon(data, options.store, host, await serve(host, 0))
   }
 
+  get url(): string {
+    return this.#listening.url
+  }
+
+  /** Another client, which may come by another way. */
+  connect(url = this.url): VitrineClient {
+    return connect({ url, token })
+  }
+
   get host(): Host {
     return this.#host
   }

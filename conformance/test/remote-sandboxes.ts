@@ -12,7 +12,8 @@ export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
     try {
       const watching = watch === false ? false : { ...watch, intervalMs: 50 }
       const sandbox = await daemon.client.create({
-        local: JSON.parse(JSON.stringify({ ...local, isolation, watch: watching })),
+        // As root, as the kit itself: a host that is root would choose `nobody` for commands without isolation.
+        local: JSON.parse(JSON.stringify({ ...local, isolation, user: 'root', watch: watching })),
         ...(policy && { policy }),
       })
       return {

@@ -1,4 +1,4 @@
 import { sandboxConformance } from '../src/index.ts'
 import { remoteSandboxes } from './remote-sandboxes.ts'
 
-sandboxConformance('a client over HTTP', remoteSandboxes('none'))
+sandboxConformance('a client over HTTP', remoteSandboxes('none'), { remote: true })

@@ -5,10 +5,11 @@ import { later } from '../waiting/later.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { counting } from './commands.ts'
 import { allEvents, typesOf } from './events.ts'
+import { Hooks } from './hooks.ts'
 import { appears, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox, type TestedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from './setting.ts'
 
-export function lifecycleCases(make: MakeSandbox): void {
+export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('lifecycle', () => {
     it('runs from the start, and says whether it does', async () => {
       const { sandbox } = await newSandbox(make)
@@ -195,45 +196,58 @@ export function lifecycleCases(make: MakeSandbox): void {
 
   describe('before it stops', () => {
     it('runs what was registered, once, in order, while the sandbox still works', async () => {
-      const { sandbox } = await newSandbox(make)
-      const ran: string[] = []
-      await sandbox.lifecycle.onBeforeStop(async () => {
-        ran.push((await sandbox.exec('echo first')).stdout.trim())
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      const hooks = new Hooks(under, options)
+      await hooks.add('first', {
+        async call(ran) {
+          expect((await sandbox.exec('echo first')).stdout).toBe('first\n')
+          ran()
+        },
+        run: 'echo first > by-hook',
       })
-      await sandbox.lifecycle.onBeforeStop(() => void ran.push('second'))
+      await hooks.add('second', { call: (ran) => ran() })
       await sandbox.lifecycle.stop()
-      expect(ran).toEqual(['first', 'second'])
+      expect(await hooks.ran()).toEqual(['first', 'second'])
       expect(await sandbox.lifecycle.running()).toBe(false)
       await sandbox.lifecycle.start()
       await sandbox.lifecycle.stop()
-      expect(ran).toEqual(['first', 'second'])
+      expect(await hooks.ran()).toEqual(['first', 'second'])
     })
 
     it('runs all of them again once another is registered', async () => {
-      const { sandbox } = await newSandbox(make)
-      const ran: string[] = []
-      await sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
+      const under = await newSandbox(make)
+      const { sandbox } = under
+      const hooks = new Hooks(under, options)
+      await hooks.add('a', { call: (ran) => ran() })
       await sandbox.lifecycle.stop()
       await sandbox.lifecycle.start()
-      await sandbox.lifecycle.onBeforeStop(() => void ran.push('b'))
+      await hooks.add('b', { call: (ran) => ran() })
       await sandbox.lifecycle.stop()
-      expect(ran).toEqual(['a', 'a', 'b'])
+      expect(await hooks.ran()).toEqual(['a', 'a', 'b'])
     })
 
     it('runs them all when one fails, stops all the same, raises the first error, and persists nothing', async () => {
-      const { sandbox, journal } = await newSandbox(make)
-      const ran: string[] = []
-      await sandbox.lifecycle.onBeforeStop(() => void ran.push('a'))
-      await sandbox.lifecycle.onBeforeStop(async () => {
-        ran.push('b')
-        throw new Error('the first error')
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      const hooks = new Hooks(under, options)
+      await hooks.add('a', { call: (ran) => ran() })
+      await hooks.add('b', {
+        async call(ran) {
+          ran()
+          throw new Error('the first error')
+        },
+        run: 'echo the first error >&2; exit 3',
       })
-      await sandbox.lifecycle.onBeforeStop(() => {
-        ran.push('c')
-        throw new Error('another error')
+      await hooks.add('c', {
+        call(ran) {
+          ran()
+          throw new Error('another error')
+        },
+        run: 'echo another error >&2; exit 4',
       })
       await expect(sandbox.lifecycle.stop()).rejects.toThrow('the first error')
-      expect(ran).toEqual(['a', 'b', 'c'])
+      expect(await hooks.ran()).toEqual(['a', 'b', 'c'])
       expect(await sandbox.lifecycle.running()).toBe(false)
       const stopped = async () =>
         (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped').map(({ data }) => data)
@@ -244,19 +258,27 @@ export function lifecycleCases(make: MakeSandbox): void {
     })
 
     it('marks nothing where nothing failed', async () => {
-      const { sandbox, journal } = await newSandbox(make)
-      await sandbox.lifecycle.onBeforeStop(() => undefined)
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      await new Hooks(under, options).add('fine', { call: () => undefined })
       await sandbox.lifecycle.stop()
       const [stopped] = (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped')
       expect(stopped?.data.persistenceBlocked).toBeUndefined()
     })
 
     it('does not run for a shutdown', async () => {
+      const under = await newSandbox(make)
+      const hooks = new Hooks(under, options)
+      await hooks.add('hook', { call: (ran) => ran() })
+      await under.sandbox.lifecycle.shutdown()
+      expect(await hooks.ran()).toEqual([])
+    })
+
+    it.runIf(options.remote)('refuses a function, which cannot be sent', async () => {
       const { sandbox } = await newSandbox(make)
-      const ran: string[] = []
-      await sandbox.lifecycle.onBeforeStop(() => void ran.push('hook'))
-      await sandbox.lifecycle.shutdown()
-      expect(ran).toEqual([])
+      await expect(sandbox.lifecycle.onBeforeStop(() => undefined)).rejects.toMatchObject({
+        code: 'unsupported',
+      })
     })
   })
 }

@@ -63,6 +63,11 @@ export interface AnotherHost {
 }
 
 export interface SandboxKitOptions {
+  /**
+   * The sandbox is at the other end of a connection. Functions cannot be sent there, and bytes are on their way: the few
+   * cases that turn on this ask for the same promise by other means.
+   */
+  readonly remote?: boolean
   /** Starts another host with a sandbox that spawns these commands, where one can be started. */
   startHost?(commands: readonly string[]): Promise<AnotherHost>
 }

@@ -2,6 +2,7 @@ import type {
   AgentInfo,
   CreateSandboxOptions,
   JournalItem,
+  JournalReader,
   JsonObject,
   SandboxClient,
   TailOptions,
@@ -9,6 +10,7 @@ import type {
 import { VitrineError } from '@vitrine/protocol'
 import { type ByteRange, readRange } from './files/read-range.ts'
 import { type Installed, type InstallOptions, installAgent } from './install-agent.ts'
+import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
 import type { SandboxDescription, SandboxInfo } from './sandbox/description.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
@@ -86,6 +88,11 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
 
   health(): Promise<{ readonly status: 'ok'; readonly version: string }> {
     return askJson(this.#wire, { path: ['health'] })
+  }
+
+  /** The journal of any sandbox, also of one that does not run or is gone. */
+  journal(id: string): JournalReader {
+    return new RemoteJournal(id, this.#wire.at('sandboxes', id))
   }
 
   /** Every event of the host, of all its sandboxes, under one cursor. */

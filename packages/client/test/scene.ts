@@ -43,9 +43,10 @@ export async function newScene(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const { idleMs = 25_000, sleep, ...rest } = options
+  const { idleMs = 25_000, callOffMs = 5_000, sleep, ...rest } = options
   const timing: Timing = {
     idleMs,
+    callOffMs,
     sleep:
       sleep ??
       (async (milliseconds) => {

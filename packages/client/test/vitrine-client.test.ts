@@ -26,6 +26,14 @@ it('creates, attaches to, lists and destroys sandboxes', async () => {
   ])
 })
 
+it('reads the journal of any sandbox, and attaches to none', async () => {
+  const { client, lines } = await newScene(({ json }) => json({ events: [], cursor: 'c', end: true }))
+  const journal = client.journal('sbx_gone')
+  expect(journal.id).toBe('sbx_gone')
+  expect(await journal.read()).toMatchObject({ end: true })
+  expect(lines).toEqual(['GET /v1/sandboxes/sbx_gone/events'])
+})
+
 it('says that there is no default sandbox', async () => {
   const { client } = await newScene(({ json }) => json({ sandboxes: [] }))
   await expect(client.default()).rejects.toMatchObject({ code: 'not_found' })

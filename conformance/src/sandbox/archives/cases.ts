@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
+import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
 import { badTarCases } from './bad-tars.ts'
 import { badZipCases } from './bad-zips.ts'
 import { calledOffCases } from './called-off.ts'
@@ -11,7 +11,7 @@ import { archiveOperationCases } from './operations.ts'
 import { archiveRegressionCases } from './regressions.ts'
 import { unpackingOverCases } from './unpacking-over.ts'
 
-export function archiveCases(make: MakeSandbox): void {
+export function archiveCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('archives', () => {
     downloadingCases(make)
     extractingCases(make)
@@ -21,7 +21,7 @@ export function archiveCases(make: MakeSandbox): void {
     archiveLimitCases(make)
     unpackingOverCases(make)
     calledOffCases(make)
-    archiveOperationCases(make)
+    archiveOperationCases(make, options)
     archiveRegressionCases(make)
   })
 }

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
+import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
 import { changingCases } from './changing.ts'
 import { grantCases } from './grants.ts'
 import { linkCases } from './links.ts'
@@ -13,10 +13,10 @@ import { specialFileCases } from './special-files.ts'
 import { userCases } from './users.ts'
 import { writingCases } from './writing.ts'
 
-export function filesCases(make: MakeSandbox): void {
+export function filesCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('files', () => {
     readingCases(make)
-    writingCases(make)
+    writingCases(make, options)
     listingCases(make)
     changingCases(make)
     searchingCases(make)
@@ -25,7 +25,7 @@ export function filesCases(make: MakeSandbox): void {
     nameCases(make)
     userCases(make)
     grantCases(make)
-    fileOperationCases(make)
+    fileOperationCases(make, options)
     fileRegressionCases(make)
   })
 }

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
+import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
 import { fidelityCases } from './fidelity.ts'
 import { hydratingCases } from './hydrating.ts'
 import { largeCases } from './large.ts'
@@ -7,12 +7,12 @@ import { persistenceRegressionCases } from './regressions.ts'
 import { skippingCases } from './skipping.ts'
 import { stoppingCases } from './stopping.ts'
 
-export function persistenceCases(make: MakeSandbox): void {
+export function persistenceCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('persistence', () => {
     fidelityCases(make)
     hydratingCases(make)
     skippingCases(make)
-    stoppingCases(make)
+    stoppingCases(make, options)
     largeCases(make)
     persistenceRegressionCases(make)
   })

@@ -4,7 +4,8 @@ import { later } from '../../waiting/later.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf } from '../events.ts'
 import { readText, say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { Hooks } from '../hooks.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
 
 /** What happened of a stop, in order: `stop`, `before_stop`, `/before_stop`… */
 async function stepsOf(journal: JournalReader): Promise<string[]> {
@@ -27,18 +28,24 @@ const whole = [
   '/shutdown',
   '/stop',
 ]
+/** The command that fails like a hook which rejects with that message. */
+const halfState = 'echo half state >&2; exit 3'
 const withoutPersisting = whole.filter((step) => !step.includes('persist'))
 
-export function stoppingCases(make: MakeSandbox): void {
+export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('stopping', () => {
     it('runs the hooks, then persists, then shuts down, in that order', async () => {
-      const { sandbox, journal } = await newSandbox(make)
-      await sandbox.lifecycle.onBeforeStop(async () => void (await sandbox.files.write('by-hook', 'x')))
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      await new Hooks(under, options).add('writing', {
+        call: async () => void (await sandbox.files.write('by-hook', 'x')),
+        run: 'echo x > by-hook',
+      })
       await sandbox.lifecycle.stop()
       expect(await stepsOf(journal)).toEqual(whole)
       const events = await allEvents(journal)
       const before = operationsOf(events, 'before_stop')[0]!
-      const write = operationsOf(events, 'write')[0]!
+      const write = operationsOf(events, options.remote ? 'exec' : 'write')[0]!
       expect(write.at(-1)!.seq).toBeLessThan(before.at(-1)!.seq)
     })
 
@@ -52,8 +59,12 @@ export function stoppingCases(make: MakeSandbox): void {
     })
 
     it('a failed hook blocks persisting for good, and the sandbox still ends', async () => {
-      const { sandbox, journal } = await newSandbox(make)
-      await sandbox.lifecycle.onBeforeStop(() => Promise.reject(new Error('half state')))
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      await new Hooks(under, options).add('broken', {
+        call: () => Promise.reject(new Error('half state')),
+        run: halfState,
+      })
       await expect(sandbox.lifecycle.stop()).rejects.toThrow('half state')
       expect(await sandbox.lifecycle.running()).toBe(false)
       expect(await stepsOf(journal)).toEqual(withoutPersisting)
@@ -65,16 +76,22 @@ export function stoppingCases(make: MakeSandbox): void {
     })
 
     it('repeated stop never persists after a failure, also when later hooks are fine', async () => {
-      const { sandbox, journal } = await newSandbox(make)
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      const hooks = new Hooks(under, options)
       let isBroken = true
-      await sandbox.lifecycle.onBeforeStop(() => {
-        if (isBroken) throw new Error('half state')
+      await hooks.add('broken', {
+        call() {
+          if (isBroken) throw new Error('half state')
+        },
+        run: `[ -e mended ] || { ${halfState}; }`,
       })
       await expect(sandbox.lifecycle.stop()).rejects.toThrow('half state')
       isBroken = false
       for (const _round of [1, 2]) {
         await sandbox.lifecycle.start()
-        await sandbox.lifecycle.onBeforeStop(() => undefined)
+        await sandbox.exec('touch mended')
+        await hooks.add('fine', { call: () => undefined })
         await sandbox.lifecycle.stop()
       }
       await sandbox.lifecycle.stop()
@@ -82,42 +99,58 @@ export function stoppingCases(make: MakeSandbox): void {
     })
 
     it('pre-stop cancellation skips persistence and completes cleanup', async () => {
-      const { sandbox, journal } = await newSandbox(make)
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      const hooks = new Hooks(under, options)
       const process = await sandbox.spawn(['sleep', '1000'])
-      await sandbox.lifecycle.onBeforeStop(async () => {
-        await sandbox.files.read('.', { signal: AbortSignal.abort() })
+      await hooks.add('cancelled', {
+        async call(ran) {
+          ran()
+          await sandbox.files.read('.', { signal: AbortSignal.abort() })
+        },
+        run: 'kill -9 $$',
       })
-      const other: string[] = []
-      await sandbox.lifecycle.onBeforeStop(() => void other.push('ran'))
-      await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code: 'cancelled' })
-      expect(other).toEqual(['ran'])
+      await hooks.add('other', { call: (ran) => ran() })
+      // A command has no signal to be cancelled by: the nearest is one that is killed.
+      const code = options.remote ? 'before_stop_failed' : 'cancelled'
+      await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code })
+      expect(await hooks.ran()).toEqual(['cancelled', 'other'])
       expect((await within('its end', process.exit)).outcome).toMatch(/cancelled|interrupted/)
       expect(await stepsOf(journal)).toEqual(withoutPersisting)
     })
 
     it('a hook that fails with an abort, or with nothing at all, blocks as well', async () => {
-      for (const reason of [new DOMException('gone', 'AbortError'), undefined]) {
-        const { sandbox, journal } = await newSandbox(make)
-        await sandbox.lifecycle.onBeforeStop(() => Promise.reject(reason))
+      for (const [reason, run] of [
+        [new DOMException('gone', 'AbortError'), 'kill -INT $$'],
+        [undefined, 'exit 1'],
+      ] as const) {
+        const under = await newSandbox(make)
+        const { sandbox, journal } = under
+        await new Hooks(under, options).add('broken', { call: () => Promise.reject(reason), run })
         await expect(sandbox.lifecycle.stop()).rejects.toSatisfy(() => true)
         expect(await stepsOf(journal)).toEqual(withoutPersisting)
       }
     })
 
     it('concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
-      const { sandbox, journal } = await newSandbox(make)
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      const hooks = new Hooks(under, options)
       const hook = Promise.withResolvers<void>()
-      let isRunning = false
-      await sandbox.lifecycle.onBeforeStop(() => {
-        isRunning = true
-        return hook.promise
+      await hooks.add('waiting', {
+        call(ran) {
+          ran()
+          return hook.promise
+        },
+        run: `until [ -e go ]; do sleep 0.05; done; ${halfState}`,
       })
       const first = later(sandbox.lifecycle.stop())
-      await eventually('the hook to run', () => isRunning)
+      await eventually('the hook to run', async () => (await hooks.ran()).length === 1)
       const second = later(sandbox.lifecycle.stop())
       await eventually('the second', async () => operationsOf(await allEvents(journal), 'stop').length === 2)
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
       hook.reject(new Error('half state'))
+      if (options.remote) await sandbox.exec('touch go')
       await expect(within('the first', first)).rejects.toThrow('half state')
       await within('the second', Promise.allSettled([second]))
       expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
@@ -125,14 +158,18 @@ export function stoppingCases(make: MakeSandbox): void {
     })
 
     it('concurrent stop persists and ends once when all goes well', async () => {
-      const { sandbox, journal } = await newSandbox(make)
-      let ran = 0
-      await sandbox.lifecycle.onBeforeStop(async () => {
-        await sandbox.exec('sleep 0.1; echo x > by-hook')
-        ran += 1
+      const under = await newSandbox(make)
+      const { sandbox, journal } = under
+      const hooks = new Hooks(under, options)
+      await hooks.add('slow', {
+        async call(ran) {
+          await sandbox.exec('sleep 0.1; echo x > by-hook')
+          ran()
+        },
+        run: 'sleep 0.1; echo x > by-hook',
       })
       await within('all', Promise.all([1, 2, 3].map(() => sandbox.lifecycle.stop())))
-      expect(ran).toBe(1)
+      expect(await hooks.ran()).toEqual(['slow'])
       const steps = await stepsOf(journal)
       expect(steps.filter((step) => step === 'sandbox.stopped')).toHaveLength(1)
       expect(steps.filter((step) => step === 'persist_workspace')).toHaveLength(1)

@@ -18,7 +18,6 @@ import { askBytes } from '../wire/incoming.ts'
 import { bytesOfText, outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 import { unpack } from './archives.ts'
-import { readRange } from './read-range.ts'
 import { type WatchOptions, watchFiles } from './watch-files.ts'
 
 type Archive = ReadableStream<Uint8Array> | Uint8Array
@@ -32,8 +31,8 @@ export class RemoteFiles implements Files {
   }
 
   read(path: string, { from, to, user, signal }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-    return readRange(this.#wire, about('content', { path, user }, signal), range)
+    // Not by a `Range`: that has no empty ranges, and costs a look at the size first.
+    return askBytes(this.#wire, about('content', { path, from, to, user }, signal))
   }
 
   async write(

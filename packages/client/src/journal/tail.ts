@@ -100,7 +100,7 @@ class TailSource implements Source<JournalItem> {
     this.#opening ??= askFrames(this.#wire, {
       path,
       query: { ...query, after: this.#after },
-      signal: this.#left.signal,
+      until: this.#left.signal,
     })
     return this.#opening
   }

@@ -30,6 +30,11 @@ async function asked(command: Command, options: ExecOptions): Promise<Asked> {
   if (typeof stdin === 'string' && stdin.length * 3 <= inlineBytes)
     return { ...post, json: { ...request, stdin } }
   const { body, ...rest } = outgoing('stdin', bytesOfText(stdin), 'input_closed')
+  if (options.signal?.aborted) {
+    // Nothing will read it.
+    rest.leave()
+    return { ...post, json: request }
+  }
   const query = { options: JSON.stringify(request) }
   const isSmall = body instanceof Uint8Array && body.length <= inlineBytes
   if (!isSmall && query.options.length <= addressLetters)

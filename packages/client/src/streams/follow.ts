@@ -6,10 +6,10 @@ import { Pulled, type Source } from './pulled.ts'
 /** The items of a stream that has an end, and cannot be taken up again: cut before that, it is an error. */
 export function follow<Item>(
   wire: Wire,
-  asked: Asked,
+  { signal, ...asked }: Asked,
   toItem: (data: unknown) => Item,
 ): AsyncIterableIterator<Item, undefined> {
-  return new Pulled(new Followed(wire, asked, toItem), asked.signal)
+  return new Pulled(new Followed(wire, asked, toItem), signal)
 }
 
 class Followed<Item> implements Source<Item> {
@@ -26,7 +26,7 @@ class Followed<Item> implements Source<Item> {
   }
 
   async next(): Promise<Item | undefined> {
-    this.#frames ??= await askFrames(this.#wire, { ...this.#asked, signal: this.#left.signal })
+    this.#frames ??= await askFrames(this.#wire, { ...this.#asked, until: this.#left.signal })
     for (;;) {
       const frame = await this.#frames.next()
       if (frame === undefined) throw this.#frames.cut()

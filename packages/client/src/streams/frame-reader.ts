@@ -28,7 +28,7 @@ export class FrameReader {
     this.#answer = answer
     this.#idleMs = idleMs
     this.#reader = answer.response.body?.getReader()
-    answer.callOff.stopClock()
+    answer.callOff.beginStream()
   }
 
   /** The next one; nothing once the connection has ended, in whatever way it ended. */

@@ -2,6 +2,7 @@ import { fromProblem, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { pathOf, type Query, queryOf } from './address.ts'
 import { CallOff } from './call-off.ts'
 import { connectionFailed, failureOf, isLateProblem } from './failures.ts'
+import { NamedCall } from './named-call.ts'
 import { type Outgoing, sendable } from './outgoing.ts'
 import type { Wire } from './wire.ts'
 
@@ -13,7 +14,10 @@ export interface Asked {
   readonly json?: unknown
   readonly bytes?: Outgoing
   readonly headers?: Readonly<Record<string, string>>
+  /** The caller's: when it aborts, the server is told, and what it then answers is the answer. */
   readonly signal?: AbortSignal | undefined
+  /** When it aborts, nobody wants the answer any more: the connection is dropped. */
+  readonly until?: AbortSignal | undefined
   /** How long the answer may take at most; `none` is for work. By default a `GET` is a question, and the rest is work. */
   readonly limitMs?: number | 'none'
 }
@@ -27,16 +31,23 @@ export interface Answer {
 
 /** Asks, and throws whatever is no success. */
 export async function ask(wire: Wire, asked: Asked): Promise<Answer> {
-  const { method = 'GET', query = {}, bytes, signal } = asked
+  const { method = 'GET', query = {}, bytes, signal, until } = asked
   const path = pathOf([...wire.parts, ...asked.path])
   const where = `${method} ${path}`
   const address = `${wire.url}${path}${queryOf(query)}`
-  const callOff = new CallOff({ where, caller: signal, closing: wire.closing, limitMs: limitOf(wire, asked) })
+  const named = signal && new NamedCall(wire, signal)
+  const callOff = new CallOff({
+    where,
+    caller: signal ?? until,
+    closing: wire.closing,
+    limitMs: limitOf(wire, asked),
+    named,
+  })
   try {
     if (callOff.signal.aborted) throw callOff.error()
     const response = await wire.fetch(address, {
       method,
-      ...(await contentOf(wire, asked)),
+      ...(await contentOf(wire, asked, named)),
       signal: callOff.signal,
     })
     if (response.ok) return { response, callOff, where }
@@ -54,13 +65,16 @@ function limitOf(wire: Wire, { method = 'GET', limitMs }: Asked): number | undef
   return limitMs ?? (method === 'GET' ? wire.timeoutMs : undefined)
 }
 
-async function contentOf(wire: Wire, { json, bytes, headers }: Asked): Promise<RequestInit> {
-  const all = { accept: 'application/json', ...wire.headers(), ...headers }
-  if (bytes !== undefined)
-    return {
-      headers: { ...all, 'content-type': 'application/octet-stream' },
-      ...(await sendable(bytes.body)),
-    }
+async function contentOf(
+  wire: Wire,
+  { json, bytes, headers }: Asked,
+  named: NamedCall | undefined,
+): Promise<RequestInit> {
+  const all = { accept: 'application/json', ...wire.headers(), ...headers, ...named?.headers() }
+  if (bytes !== undefined) {
+    const body = named?.isCalledOff ? new Uint8Array() : bytes.body
+    return { headers: { ...all, 'content-type': 'application/octet-stream' }, ...(await sendable(body)) }
+  }
   if (json === undefined) return { headers: all }
   return { headers: { ...all, 'content-type': 'application/json' }, body: written(json) }
 }

@@ -1,5 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 import { connectionFailed } from './failures.ts'
+import type { NamedCall } from './named-call.ts'
 
 type Why = 'caller' | 'closed' | 'late' | 'silent' | 'left'
 
@@ -8,15 +9,22 @@ export interface CallOffOptions {
   readonly caller: AbortSignal | undefined
   readonly closing: AbortSignal
   readonly limitMs: number | undefined
+  /** By which the server learns that the caller called it off; without one, the connection is dropped at once. */
+  readonly named: NamedCall | undefined
 }
 
 /** What can end one request before its time, and how that is told. Released, it holds on to nothing. */
 export class CallOff {
   readonly #controller = new AbortController()
+  readonly #released = new AbortController()
   readonly #options: CallOffOptions
-  readonly #onCaller = () => this.end('caller')
+  readonly #onCaller = () => {
+    this.#callingOff ??= this.#callOff()
+  }
   readonly #onClosed = () => this.end('closed')
   #timer: ReturnType<typeof setTimeout> | undefined
+  #isStreaming = false
+  #callingOff: Promise<void> | undefined
   #why: Why | undefined
 
   constructor(options: CallOffOptions) {
@@ -26,11 +34,16 @@ export class CallOff {
     closing.addEventListener('abort', this.#onClosed)
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.end('late'), limitMs)
     if (closing.aborted) this.end('closed')
-    if (caller?.aborted) this.end('caller')
+    if (caller?.aborted) this.#onCaller()
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal
+  }
+
+  /** While the caller has it called off, and after that: settles when that is done. */
+  get callingOff(): Promise<void> | undefined {
+    return this.#callingOff
   }
 
   end(why: Why): void {
@@ -39,14 +52,16 @@ export class CallOff {
     this.#controller.abort()
   }
 
-  /** The answer has begun: how long the rest takes is up to whoever reads it. */
-  stopClock(): void {
+  /** The answer has begun, and is a stream: how long the rest takes is up to whoever reads it. */
+  beginStream(): void {
+    this.#isStreaming = true
     clearTimeout(this.#timer)
   }
 
   release(): void {
     const { caller, closing } = this.#options
-    this.stopClock()
+    clearTimeout(this.#timer)
+    this.#released.abort()
     caller?.removeEventListener('abort', this.#onCaller)
     closing.removeEventListener('abort', this.#onClosed)
   }
@@ -54,7 +69,7 @@ export class CallOff {
   /** Why a request failed, whatever it failed with. */
   error(cause?: unknown): VitrineError {
     const { where, caller, limitMs } = this.#options
-    switch (this.#why) {
+    switch (this.#why ?? (caller?.aborted ? 'caller' : undefined)) {
       case 'caller':
         return new VitrineError('cancelled', 'It was called off before it was done.', {
           cause: caller?.reason,
@@ -69,6 +84,14 @@ export class CallOff {
       case undefined:
         return connectionFailed(`${where}: the connection failed (${reasonOf(cause)}).`, cause)
     }
+  }
+
+  /** The server first: only it can say what came of the call. The connection is dropped when it does not say. */
+  async #callOff(): Promise<void> {
+    const { named } = this.#options
+    if (this.#released.signal.aborted) return
+    await named?.callOff(this.#released.signal, () => this.#isStreaming)
+    if (!this.#released.signal.aborted) this.end('caller')
   }
 }
 

@@ -10,7 +10,7 @@ export async function askBytes(wire: Wire, asked: Asked): Promise<ReadableStream
 
 /** The body of an answer: pulled, and never complete when it is not. */
 export function incoming({ response, callOff, where }: Answer): ReadableStream<Uint8Array> {
-  callOff.stopClock()
+  callOff.beginStream()
   const reader = response.body?.getReader()
   const expected = lengthOf(response.headers)
   let got = 0
@@ -19,6 +19,11 @@ export function incoming({ response, callOff, where }: Answer): ReadableStream<U
       async pull(controller) {
         try {
           const part = await reader?.read()
+          if (callOff.callingOff !== undefined) {
+            // Of what was called off, nothing that is still on its way counts.
+            await callOff.callingOff
+            throw callOff.error()
+          }
           if (part?.done === false) {
             got += part.value.byteLength
             return controller.enqueue(part.value)

@@ -1,3 +1,5 @@
+import { VitrineError } from '@vitrine/protocol'
+
 const encoder = new TextEncoder()
 const plain = /^[A-Za-z0-9_.~-]$/
 
@@ -19,7 +21,13 @@ export function percentEncode(text: string): string {
 
 function bytesOf(character: string): Iterable<number> {
   const code = character.codePointAt(0)!
-  return code >= 0xdc80 && code <= 0xdcff ? [code - 0xdc00] : encoder.encode(character)
+  if (code >= 0xdc80 && code <= 0xdcff) return [code - 0xdc00]
+  if (character.isWellFormed()) return encoder.encode(character)
+  // Encoded, it would be U+FFFD: another name, which somebody may have as well.
+  throw new VitrineError(
+    'argument_invalid',
+    `Expected text, got half a character (U+${code.toString(16).toUpperCase()}) that stands for no byte.`,
+  )
 }
 
 function hex(byte: number): string {

@@ -1,5 +1,6 @@
 import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { defaultTiming, type Timing } from './timing.ts'
+import { checkedTraceparent } from './traceparent.ts'
 
 export interface WireOptions {
   /** Where the daemon listens: `http://127.0.0.1:8700`. A page may give a path of its own origin. */
@@ -81,7 +82,6 @@ export class Wire {
       'vitrine-session': session,
       'vitrine-turn': turn,
       'vitrine-actor': actor,
-      traceparent,
     }
     const context = Object.entries(named).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, encodeURIComponent(value.toWellFormed())]],
@@ -90,6 +90,7 @@ export class Wire {
       ...this.#options.headers,
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
       ...Object.fromEntries(context),
+      ...(traceparent !== undefined && { traceparent: checkedTraceparent(traceparent) }),
     }
   }
 }

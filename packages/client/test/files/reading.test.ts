@@ -24,25 +24,35 @@ it.each([
   [{ from: 6 }, ''],
   [{ from: 6, to: 6 }, ''],
   [{ from: 4, to: 100 }, 'ef'],
-])('gives the range %o', async (range, text) => {
-  const { sandbox, client } = await newScene(serve)
-  expect(await new Response(await sandbox.files.read('file', range)).text()).toBe(text)
+])('gives the range %o of a blob', async (range, text) => {
+  const { client } = await newScene(serve)
   expect(await new Response(await client.blob('abc', range)).text()).toBe(text)
 })
 
-it('refuses ranges that are none', async () => {
-  const { sandbox } = await newScene(serve)
-  await expect(sandbox.files.read('file', { from: 7 })).rejects.toMatchObject({ code: 'range_invalid' })
-  await expect(sandbox.files.read('file', { from: 7, to: 7 })).rejects.toMatchObject({
-    code: 'range_invalid',
+it('asks for a range of a file in as many words', async () => {
+  const queries: string[] = []
+  const { sandbox } = await newScene(({ query, response }) => {
+    queries.push(String(query))
+    response.end('')
   })
-  for (const range of [{ from: -1 }, { from: 1.5 }, { from: 3, to: 2 }, { to: Number.NaN }])
-    await expect(sandbox.files.read('file', range)).rejects.toMatchObject({ code: 'argument_invalid' })
+  for (const range of [{ from: 0, to: 0 }, { from: 2 }, { to: 3 }, {}])
+    await new Response(await sandbox.files.read('file', range)).text()
+  expect(queries).toEqual(['path=file&from=0&to=0', 'path=file&from=2', 'path=file&to=3', 'path=file'])
+})
+
+it('refuses ranges that are none', async () => {
+  const { sandbox, client } = await newScene(serve)
+  for (const range of [{ from: 7 }, { from: 7, to: 7 }])
+    await expect(client.blob('abc', range)).rejects.toMatchObject({ code: 'range_invalid' })
+  for (const range of [{ from: -1 }, { from: 1.5 }, { to: Number.NaN }])
+    for (const read of [client.blob('abc', range), sandbox.files.read('file', range)])
+      await expect(read).rejects.toMatchObject({ code: 'argument_invalid' })
+  await expect(client.blob('abc', { from: 3, to: 2 })).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
 it('does not take all bytes for a range of them', async () => {
-  const { sandbox } = await newScene(({ response }) => response.end(content))
-  await expect(sandbox.files.read('file', { from: 1 })).rejects.toMatchObject({ code: 'connection_failed' })
+  const { client } = await newScene(({ response }) => response.end(content))
+  await expect(client.blob('abc', { from: 1 })).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
 it.each(['with', 'without'])('breaks when the download breaks, %s a length', async (how) => {
@@ -66,11 +76,12 @@ it('does not take fewer bytes than were announced for all of them', async () => 
 
 it('ends when its caller calls it off, and lets go when it is cancelled', async () => {
   let closed = 0
-  const { sandbox } = await newScene(({ response }) => {
+  const { sandbox } = await newScene(({ request, response }) => {
+    if (request.method === 'DELETE') return response.writeHead(204).end()
     response.once('close', () => {
       closed += 1
     })
-    response.write('some')
+    return response.write('some')
   })
   const caller = new AbortController()
   const reader = (await sandbox.files.read('file', { signal: caller.signal })).getReader()

@@ -78,20 +78,6 @@ it('gives up a question that is not answered in time', async () => {
   })
 })
 
-it('is called off by its caller', async () => {
-  const { sandbox, lines } = await newScene(() => undefined)
-  const caller = new AbortController()
-  const asked = sandbox.files.stat('a', { signal: caller.signal })
-  asked.catch(() => undefined)
-  await expect.poll(() => lines.length).toBe(1)
-  caller.abort()
-  await expect(asked).rejects.toMatchObject({ code: 'cancelled' })
-  await expect(sandbox.files.stat('a', { signal: caller.signal })).rejects.toMatchObject({
-    code: 'cancelled',
-  })
-  expect(lines).toHaveLength(1)
-})
-
 it('ends what is under way when the client is closed', async () => {
   const { client, sandbox, lines } = await newScene(() => undefined)
   const asked = sandbox.exec('sleep 1000')

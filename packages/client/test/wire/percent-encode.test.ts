@@ -11,9 +11,13 @@ it.each([
   ['\udc80\udcff', '%80%FF'],
   ['\udcc3\udca9', '%C3%A9'],
   ['nul\0', 'nul%00'],
-  // Half a character, which stands for no byte.
-  ['\ud800', '%EF%BF%BD'],
-  ['\udc00', '%EF%BF%BD'],
 ])('writes %j as %s', (text, encoded) => {
   expect(percentEncode(text)).toBe(encoded)
 })
+
+it.each(['\ud800', '\udc00', '\udc7f', '\udd00', 'a\udfff'])(
+  'refuses %j, in which half a character stands for no byte',
+  (text) => {
+    expect(() => percentEncode(text)).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+  },
+)
