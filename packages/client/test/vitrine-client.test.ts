@@ -83,3 +83,8 @@ it('waits for ports as long as it is told to', async () => {
   for (const port of [0, -1, 65_536, 1.5, Number.NaN])
     await expect(sandbox.ports.resolve(port)).rejects.toMatchObject({ code: 'argument_invalid' })
 })
+
+it('does not run when it is destroyed', async () => {
+  const { sandbox } = await newScene(({ problem }) => problem('sandbox_destroyed', 410))
+  expect(await sandbox.lifecycle.running()).toBe(false)
+})

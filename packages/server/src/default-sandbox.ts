@@ -1,34 +1,61 @@
-import { hash } from 'node:crypto'
 import type { Host, HostCreateOptions, HostSandbox } from '@vitrine/host'
+import { newId } from '@vitrine/protocol'
 
-/** The sandbox that routes without an id mean: made when it is first needed, and the same after a restart. */
+const label = 'vitrine.default'
+
+/**
+ * The sandbox that routes without an id mean: made when it is first needed, and the same after a restart. It is known
+ * by a label; its id is its own, as no other daemon of this machine may have one of the same id.
+ */
 export class DefaultSandbox {
-  readonly id: string
   readonly #host: Host
   readonly #options: HostCreateOptions
+  readonly #key: string
+  #next = newId('sandbox')
   #creating: Promise<HostSandbox> | undefined
 
   constructor(host: Host, options: HostCreateOptions = {}) {
     this.#host = host
     this.#options = options
-    this.id = options.id ?? idOf(options.local ?? {})
+    this.#key = keyOf(options.local ?? {})
   }
 
-  async open(): Promise<HostSandbox> {
-    if (this.#isKnown()) return this.#host.find(this.id)
-    this.#creating ??= this.#host.create({ ...this.#options, id: this.id }).finally(() => {
+  get id(): string {
+    return this.#options.id ?? this.#known() ?? this.#next
+  }
+
+  open(): Promise<HostSandbox> {
+    if (this.#creating === undefined && this.#isThere()) return this.#host.find(this.id)
+    this.#creating ??= this.#create().finally(() => {
       this.#creating = undefined
     })
     return this.#creating
   }
 
-  #isKnown(): boolean {
-    return this.#creating === undefined && this.#host.list().some(({ id }) => id === this.id)
+  async #create(): Promise<HostSandbox> {
+    const { id } = this
+    const labels = { ...this.#options.labels, [label]: this.#key }
+    const sandbox = await this.#host.create({ ...this.#options, id, labels })
+    // For the one after it, should it be destroyed.
+    this.#next = newId('sandbox')
+    return sandbox
+  }
+
+  /** One that was given an id is that one, also when it is gone. */
+  #isThere(): boolean {
+    const { id: given } = this.#options
+    return given === undefined
+      ? this.#known() !== undefined
+      : this.#host.list().some(({ id }) => id === given)
+  }
+
+  #known(): string | undefined {
+    return this.#host.list().find(({ labels, state }) => labels[label] === this.#key && state !== 'destroyed')
+      ?.id
   }
 }
 
 /** Another folder is another sandbox, and so is one that is isolated otherwise: it must not go on as it was. */
-function idOf({ root, isolation = 'auto' }: NonNullable<HostCreateOptions['local']>): string {
-  const place = root === undefined ? 'default' : `root-${hash('sha256', root).slice(0, 12)}`
-  return isolation === 'auto' ? place : `${place}-${isolation}`
+function keyOf({ root = '', isolation = 'auto' }: NonNullable<HostCreateOptions['local']>): string {
+  return `${isolation} ${root}`
 }

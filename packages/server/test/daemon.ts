@@ -42,12 +42,21 @@ export interface TestDaemon extends AsyncDisposable {
 // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is compared, not used.
 export type Answer = any
 
-/** A host, a server and a port, with one sandbox that is ready. */
+/** A host, a server and a port, with one sandbox that is ready; nothing is left of one that could not be opened. */
 export async function openDaemon(options: DaemonOptions = {}): Promise<TestDaemon> {
+  await using failed = new AsyncDisposableStack()
+  const daemon = await assemble(options, failed)
+  failed.move()
+  return daemon
+}
+
+async function assemble(options: DaemonOptions, failed: AsyncDisposableStack): Promise<TestDaemon> {
   const { data = dataFolder(), host: hostOptions, listen: listenOptions, ...serverOptions } = options
+  if (options.data === undefined) failed.defer(() => rmSync(data, { recursive: true, force: true }))
   // Processes are found by the id of their sandbox: one that two daemons have would be ended by either.
   const sandbox = options.defaultSandbox?.id ?? basename(data)
   const host = await openHost({ data, install: 'never', ...hostOptions })
+  failed.use(host)
   const server = createServer({
     host,
     tokens: [
@@ -58,6 +67,7 @@ export async function openDaemon(options: DaemonOptions = {}): Promise<TestDaemo
     ...serverOptions,
   })
   const listening = await listen(server, listenOptions)
+  failed.use(listening)
   const { url, port } = listening
   const request = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)

@@ -26,7 +26,7 @@ it('shows the whole host, as JSON, to an onlooker who has only the address', asy
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(events[0]).toMatchObject({ journal: 'host', seq: 1, type: 'host.started' })
-  expect(events.at(-1)).toMatchObject({ journal: 'default', type: 'operation.finished' })
+  expect(events.at(-1)).toMatchObject({ type: 'operation.finished' })
   expect(run.stdout).not.toMatch(/[\u0080-\u009f\u202e]/)
   expect(JSON.stringify(events)).toContain('\u202e')
 })

@@ -13,19 +13,21 @@ export class RemoteProcess implements Process {
   readonly id: string
   readonly pid?: number
   readonly #wire: Wire
+  readonly #sandbox: Wire
   #exit: Promise<ProcessExit> | undefined
 
   /** The wire is at the sandbox. */
   constructor(wire: Wire, { id, pid }: Pick<ProcessInfo, 'id' | 'pid'>) {
     this.id = id
     if (pid !== undefined) this.pid = pid
+    this.#sandbox = wire
     this.#wire = wire.at('processes', id)
   }
 
   /** Nobody waits for it until somebody asks. */
   get exit(): Promise<ProcessExit> {
     if (this.#exit === undefined) {
-      this.#exit = waitForExit(this.#wire)
+      this.#exit = waitForExit(this.#sandbox, this.id)
       this.#exit.catch(() => undefined)
     }
     return this.#exit

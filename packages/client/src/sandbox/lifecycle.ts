@@ -1,4 +1,4 @@
-import { type Command, type Lifecycle, VitrineError } from '@vitrine/protocol'
+import { type Command, isVitrineError, type Lifecycle, VitrineError } from '@vitrine/protocol'
 import { askDone, askJson } from '../wire/ask.ts'
 import type { Wire } from '../wire/wire.ts'
 
@@ -35,7 +35,13 @@ export class RemoteLifecycle implements Lifecycle {
   }
 
   async running(): Promise<boolean> {
-    return (await askJson<{ running: boolean }>(this.#wire, { path: ['running'] })).running
+    try {
+      return (await askJson<{ running: boolean }>(this.#wire, { path: ['running'] })).running
+    } catch (error) {
+      // What is gone does not run: that is the answer, and no failure.
+      if (isVitrineError(error) && error.code === 'sandbox_destroyed') return false
+      throw error
+    }
   }
 
   /** A command that runs in the sandbox: a function could not be sent there. */

@@ -23,9 +23,13 @@ export async function runTurn(
   wire: Wire,
   { turn, content, signal, onBegun }: TurnRequest,
 ): Promise<PromptResult> {
-  await insist(wire, times, () =>
-    askJson(wire, { method: 'POST', path: ['prompt'], json: { content, turn }, limitMs: wire.timeoutMs }),
-  )
+  let again = false
+  await insist(wire, times, () => {
+    // A daemon that has it may be gone by now: the one after it looks into the record.
+    const json = again ? { content, turn, again } : { content, turn }
+    again = true
+    return askJson(wire, { method: 'POST', path: ['prompt'], json, limitMs: wire.timeoutMs })
+  })
   onBegun()
   const cancel = () => void cancelTurn(wire, turn)
   if (signal?.aborted) cancel()

@@ -19,7 +19,9 @@ export class CallOff {
   readonly #released = new AbortController()
   readonly #options: CallOffOptions
   readonly #onCaller = () => {
-    this.#callingOff ??= this.#callOff()
+    const { named } = this.#options
+    if (named === undefined) this.end('caller')
+    else this.#callingOff ??= this.#callOff(named)
   }
   readonly #onClosed = () => this.end('closed')
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -87,10 +89,8 @@ export class CallOff {
   }
 
   /** The server first: only it can say what came of the call. The connection is dropped when it does not say. */
-  async #callOff(): Promise<void> {
-    const { named } = this.#options
-    if (this.#released.signal.aborted) return
-    await named?.callOff(this.#released.signal, () => this.#isStreaming)
+  async #callOff(named: NamedCall): Promise<void> {
+    await named.callOff(this.#released.signal, () => this.#isStreaming)
     if (!this.#released.signal.aborted) this.end('caller')
   }
 }

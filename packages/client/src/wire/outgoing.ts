@@ -72,12 +72,12 @@ function streamed(what: string, source: ReadableStream<Uint8Array>, broken: Brok
 }
 
 /** Browsers send no streams over HTTP/1.1; there it is collected first. */
-export async function sendable(
-  body: Outgoing['body'],
-): Promise<{ body: NonNullable<RequestInit['body']>; duplex?: 'half' }> {
+export async function sendable(body: Outgoing['body']): Promise<RequestInit> {
   // The types ask for bytes that are not shared between threads; `fetch` itself says so where they are.
   if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> }
-  return sendsStreams() ? { body, duplex: 'half' } : { body: await new Response(body).blob() }
+  if (!sendsStreams()) return { body: await new Response(body).blob() }
+  // Without the last two, Node keeps a copy of all that was sent, to send it again should it be redirected.
+  return { body, duplex: 'half', redirect: 'error', window: null }
 }
 
 function sendsStreams(): boolean {

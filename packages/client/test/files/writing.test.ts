@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { newScene } from '../scene.ts'
 
@@ -105,4 +107,31 @@ it('extracts what lies there, without a body', async () => {
   await sandbox.files.extract('a.tar')
   await sandbox.files.extract('a.tar', new Uint8Array(3))
   expect(types).toEqual([undefined, 'application/octet-stream'])
+})
+
+it('keeps nothing of what it has sent', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { sandbox } = await newScene(async ({ request, json }) => {
+    for await (const _part of request);
+    json({ path: 'a' })
+  })
+  let sent = 0
+  let most = 0
+  const source = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        sent += 1
+        if (sent % 250 === 0) {
+          collect()
+          most = Math.max(most, process.memoryUsage().arrayBuffers)
+        }
+        controller.enqueue(new Uint8Array(64 * 1024))
+        if (sent === 2_000) controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  await sandbox.files.write('a', source)
+  expect(most).toBeLessThan(60 * 1024 ** 2)
 })

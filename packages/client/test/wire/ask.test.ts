@@ -23,6 +23,17 @@ it('sends the token, headers of its own and the context', async () => {
   expect(seen[0]).not.toHaveProperty('vitrine-turn')
 })
 
+it('refuses a traceparent that is none, which a server would ignore', async () => {
+  const { sandbox, lines } = await newScene(({ json }) => json({ running: true }))
+  const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  for (const traceparent of ['nonsense', '', `${good}\n`, good.replace('00-', 'ff-'), `${good}-é`])
+    await expect(sandbox.as({ traceparent }).lifecycle.running()).rejects.toMatchObject({
+      code: 'argument_invalid',
+    })
+  expect(lines).toEqual([])
+  expect(await sandbox.as({ traceparent: good }).lifecycle.running()).toBe(true)
+})
+
 it('throws a problem as the error that it was', async () => {
   const { client } = await newScene(({ problem }) => problem('agent_unknown', 404))
   await expect(client.getAgent('x')).rejects.toMatchObject({

@@ -57,7 +57,13 @@ export const sandboxRoutes = table({
       provider: z.optional(z.string()),
       labels: z.optional(texts),
       /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
-      local: z.optional(jsonObject),
+      local: z.optional(
+        z.looseObject({
+          root: z.optional(z.string()),
+          isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
+          user: z.optional(z.string()),
+        }),
+      ),
       workspace: z.optional(jsonObject),
       /** Which commands may run: rules, and what becomes of the others. */
       policy: z.optional(

@@ -103,6 +103,8 @@ export const sessionRoutes = table({
     body: z.object({
       content: z.union([z.string(), z.array(jsonObject)]),
       turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
+      /** It may have been sent before, to a daemon that is gone: the record is looked at first. */
+      again: z.optional(z.boolean()),
     }),
     status: 202,
     answer: z.union([z.object({ turn: z.string() }), promptResult]),

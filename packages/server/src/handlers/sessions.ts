@@ -1,20 +1,20 @@
 import type { HostSandbox } from '@vitrine/host'
 import {
   type ContentBlock,
-  isEvent,
   newId,
   type OpenSessionOptions,
   type PermissionAnswer,
-  type PromptResult,
   VitrineError,
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import { transcriptView } from '@vitrine/views'
+import { json } from '../answers/json.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
 import { within } from '../routing/within.ts'
 import { agentHandlers } from './agents.ts'
+import { recordedTurn } from './recorded-turn.ts'
 
 const maxWaitMs = 60_000
 
@@ -47,21 +47,26 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         await sessions.resume(params.session ?? '', { ...present(body ?? {}), signal } as ResumeOptions),
       )
     },
-    async prompt({ body, query, ...call }) {
+    async prompt({ body, query, params, ...call }) {
+      const { turn = newId('turn'), again } = body
+      const waits = query.wait !== undefined && query.wait !== 'false'
       const sandbox = await call.sandbox()
-      const session = await sessionOf(call)
-      const { turn = newId('turn') } = body
+      const recorded = again && (await recordedTurn(await call.journal(), params.session ?? '', turn))
+      if (recorded) return waits ? json(200, recorded()) : { turn }
+      const session = await sessionOf({ params, ...call })
       // The agent's protocol says what is in a block.
-      const content = body.content as string | readonly ContentBlock[]
-      turns.begin(sandbox, session, turn, content)
-      if (query.wait === undefined || query.wait === 'false') return { turn }
-      return turns.result(sandbox.id, session.id, turn)
+      turns.begin(sandbox, session, turn, body.content as string | readonly ContentBlock[])
+      return waits ? json(200, await turns.result(sandbox.id, session.id, turn)) : { turn }
     },
     async getTurn({ params, query, signal, ...call }) {
       const { session = '', turn = '' } = params
       const sandbox = await call.sandbox()
       const result = turns.result(sandbox.id, session, turn)
-      if (result === undefined) return endedTurn(await call.journal(), session, turn)
+      if (result === undefined) {
+        const recorded = await recordedTurn(await call.journal(), session, turn)
+        if (recorded) return recorded()
+        throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
+      }
       const ended = await within(result, Math.min(query.wait ?? 0, maxWaitMs), signal)
       return ended ?? { turn, running: true }
     },
@@ -132,38 +137,4 @@ async function sessionOf({ params, sandbox }: Pick<Call, 'params' | 'sandbox'>):
 
 function stateOf({ info, permissions, questions }: OpenSession) {
   return { ...info, permissions, questions }
-}
-
-/** How a turn ended that this daemon did not begin, as the record has it. */
-async function endedTurn(
-  journal: Awaited<ReturnType<Call['journal']>>,
-  session: string,
-  turn: string,
-): Promise<PromptResult> {
-  for (let before: string | undefined; ; ) {
-    const page = await journal.read({
-      session,
-      types: ['turn.finished'],
-      order: 'backwards',
-      ...(before !== undefined && { before }),
-    })
-    const found = page.events.find((item) => isEvent(item, 'turn.finished') && item.turn === turn)
-    if (found !== undefined && isEvent(found, 'turn.finished')) return resultOf(found.data, turn)
-    if (page.end) throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
-    before = page.cursor
-  }
-}
-
-interface Finished {
-  readonly outcome: PromptResult['outcome']
-  readonly [field: string]: unknown
-}
-
-function resultOf(
-  { outcome, stopReason, usage, modelError, errorCode, errorMessage }: Finished,
-  turn: string,
-) {
-  if (outcome === 'failed' && typeof errorCode === 'string')
-    throw Object.assign(new VitrineError('agent_failed', String(errorMessage)), { code: errorCode })
-  return { turn, outcome, stopReason, usage, modelError } as PromptResult
 }

@@ -3,6 +3,7 @@ import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, routes } from '@vitrine/protocol/http'
 import { Hono } from 'hono'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { json } from '../answers/json.ts'
 import { patiently } from '../answers/patient.ts'
 import { problemResponse } from '../answers/problem.ts'
 import type { Daemon } from '../daemon.ts'
@@ -64,10 +65,10 @@ export function createRouter(
     ): Promise<Response> {
       if (route.access === 'full' && caller.access !== 'full')
         throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
-      const call = (await readCall(daemon, route, request, params, caller, limits)) as Call<never, never>
-      const answer = await daemon.calls.run(request.headers, caller.name, (calledOff) =>
-        handler(calledOff === undefined ? call : until(call, calledOff)),
-      )
+      const answer = await daemon.calls.run(request.headers, caller.name, async (calledOff) => {
+        const call = (await readCall(daemon, route, request, params, caller, limits)) as Call<never, never>
+        return handler(calledOff === undefined ? call : until(call, calledOff))
+      })
       return answerOf(route, answer)
     }
   }
@@ -111,10 +112,9 @@ async function readCall(
       return sandbox.as(contextOf(request.headers, caller))
     },
     async journal() {
-      // Who may only look on starts nothing by looking.
-      if (isDefault && caller.access === 'full') await defaultSandbox.open()
-      // A journal that nobody wrote to would be remembered for every id that is tried.
-      const isKnown = host.list().some((one) => one.id === id) || (await host.store.journals()).includes(id)
+      // Looking starts nothing. A journal that nobody wrote to would be remembered for every id that is tried.
+      const isKnown =
+        isDefault || host.list().some((one) => one.id === id) || (await host.store.journals()).includes(id)
       if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
       return host.store.journal(id)
     },
@@ -174,8 +174,5 @@ function answerOf({ status = 200 }: Route, answer: unknown): Response {
   if (answer instanceof Response) return answer
   if (status === 204 || answer === undefined)
     return new Response(null, { status: 204, headers: securityHeaders })
-  return new Response(JSON.stringify(answer), {
-    status,
-    headers: { ...securityHeaders, 'content-type': 'application/json' },
-  })
+  return json(status, answer)
 }

@@ -1,0 +1,25 @@
+import { readerConformance, type WriterAndReader } from '../src/index.ts'
+import { Daemon } from './daemons.ts'
+
+const id = 'sbx_read'
+
+readerConformance('a client over HTTP', overHttp)
+
+/** Written at the daemon, read by a client of it. */
+async function overHttp(): Promise<WriterAndReader> {
+  const daemon = await Daemon.open({ journals: [id] })
+  let writer = await daemon.host.store.journal(id)
+  return {
+    get writer() {
+      return writer
+    },
+    reader: async () => daemon.client.journal(id),
+    trim: (limits) => writer.trim(limits),
+    async restart() {
+      await daemon.restart()
+      writer = await daemon.host.store.journal(id)
+      return writer
+    },
+    dispose: () => daemon.close(),
+  }
+}

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { numbers, seqsOf } from '../src/events/coverage.ts'
+import { messages } from '../src/events/inputs.ts'
+import { later } from '../src/waiting/later.ts'
+import { takeTo } from '../src/waiting/take.ts'
+import { CuttingProxy } from './cutting-proxy.ts'
+import { Daemon } from './daemons.ts'
+
+const id = 'sbx_read'
+const readers = 10
+const cuts = 200
+const events = 20_000
+
+it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon are cut while ${events} events pass`, async () => {
+  const daemon = await Daemon.open({ journals: [id] })
+  const proxy = await CuttingProxy.to(daemon.url)
+  const client = daemon.connect(proxy.url)
+  try {
+    const writer = await daemon.host.store.journal(id)
+    const tails = numbers(1, readers).map(() => later(takeTo(client.journal(id).tail(), events)))
+    let cut = 0
+    while (cut < cuts) {
+      // Spread over all of the cuts; each of them is followed by a connection of every reader.
+      await writer.append(messages(Math.min(400, events - 1 - writer.head.seq)))
+      await sleep(Math.random() * 150)
+      cut += proxy.cut()
+    }
+    while (writer.head.seq < events) await writer.append(messages(Math.min(400, events - writer.head.seq)))
+    for (const items of await Promise.all(tails)) expect(seqsOf(items)).toEqual(numbers(1, events))
+  } finally {
+    await client.close()
+    await proxy.close()
+    await daemon.close()
+  }
+}, 120_000)

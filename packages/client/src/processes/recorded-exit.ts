@@ -1,0 +1,23 @@
+import { isEvent, type ProcessExit } from '@vitrine/protocol'
+import { RemoteJournal } from '../journal/remote-journal.ts'
+import type { Wire } from '../wire/wire.ts'
+
+/** How a process ended as the journal has it, which outlives the sandbox. The wire is at the sandbox. */
+export async function recordedExit(wire: Wire, process: string): Promise<ProcessExit | undefined> {
+  const journal = new RemoteJournal('', wire)
+  let before: string | undefined
+  for (;;) {
+    const page = await journal.read({
+      types: ['process.exited'],
+      order: 'backwards',
+      ...(before !== undefined && { before }),
+    })
+    for (const event of page.events) {
+      if (!isEvent(event, 'process.exited') || event.data.process !== process) continue
+      const { outcome, exitCode = null, signal = null } = event.data
+      return { outcome, exitCode, signal }
+    }
+    if (page.end) return undefined
+    before = page.cursor
+  }
+}
