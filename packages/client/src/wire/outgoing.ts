@@ -77,7 +77,13 @@ export async function sendable(body: Outgoing['body']): Promise<RequestInit> {
   if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> }
   if (!sendsStreams()) return { body: await new Response(body).blob() }
   // Without the last two, Node keeps a copy of all that was sent, to send it again should it be redirected.
-  return { body, duplex: 'half', redirect: 'error', window: null }
+  const init: RequestInit & { readonly duplex: 'half' } = {
+    body,
+    duplex: 'half',
+    redirect: 'error',
+    window: null,
+  }
+  return init
 }
 
 function sendsStreams(): boolean {
