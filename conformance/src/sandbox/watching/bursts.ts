@@ -31,7 +31,7 @@ export function burstCases(make: MakeSandbox): void {
       for (const until = performance.now() + 2_000; performance.now() < until; );
       expect(await process.exit).toMatchObject({ outcome: 'ok' })
       expect(await faultsOf(under)).toEqual([])
-    }, 120_000)
+    }, 300_000)
 
     it('everything that is moved about at once is where the events say', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
