@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { problemResponse } from './answers/problem.ts'
+import { refuseRaw } from './answers/raw-problem.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {
@@ -132,10 +133,7 @@ function refuse(error: Error & { code?: string }, socket: Socket): void {
       : new VitrineError('body_invalid', 'That is not a request of HTTP.'),
   )
   const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  const body = JSON.stringify({ ...problem, status })
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  )
+  refuseRaw(socket, { ...problem, status })
 }
 
 async function closeAll(server: Server, http: HttpServer): Promise<void> {

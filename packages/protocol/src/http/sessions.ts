@@ -82,7 +82,8 @@ export const sessionRoutes = table({
     method: 'GET',
     path: '/sessions',
     scope: 'sandbox',
-    access: 'read',
+    // It asks the sandbox, and shows the agent's own words: who may only look on has the journal.
+    access: 'full',
     summary: 'Every session of the sandbox, open or closed.',
     answer: z.object({ sessions: z.array(jsonObject) }),
   },

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { refuseRaw } from '../answers/raw-problem.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import type { Hosts } from '../guard/hosts.ts'
@@ -133,9 +134,5 @@ function fullAccess(caller: Caller): Caller {
 }
 
 function refuse(socket: Duplex, error: unknown): void {
-  const problem = toProblem(error)
-  const body = JSON.stringify(problem)
-  socket.end(
-    `HTTP/1.1 ${problem.status} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  )
+  refuseRaw(socket, toProblem(error))
 }

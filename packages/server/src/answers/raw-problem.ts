@@ -1,0 +1,10 @@
+import type { Duplex } from 'node:stream'
+import type { Problem } from '@vitrine/protocol'
+
+/** A problem on a connection that has no response: it never was a request, or asked for another protocol. */
+export function refuseRaw(socket: Duplex, problem: Problem): void {
+  const body = JSON.stringify(problem)
+  socket.end(
+    `HTTP/1.1 ${problem.status} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}
