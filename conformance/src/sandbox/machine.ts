@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { request, server } from './commands.ts'
 import { freePort } from './free-port.ts'
-import { living, newMark } from './marks.ts'
+import { isGone, newMark } from './marks.ts'
 import { type MakeSandbox, newSandbox } from './setting.ts'
 
 export function machineCases(make: MakeSandbox): void {
@@ -28,7 +28,7 @@ export function machineCases(make: MakeSandbox): void {
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
       expect((await sandbox.exec(['ps', '-eo', 'args'])).stdout).toContain(`sleep ${mark}`)
       await sandbox.exec(`pkill -f '^sleep ${mark}'`)
-      expect(await living({ sandbox, ...under }, mark)).toBe(0)
+      await isGone({ sandbox, ...under }, mark)
     })
 
     it('with a HOME that is its own, can be written to, and outlives a shutdown', async () => {

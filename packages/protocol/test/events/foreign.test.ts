@@ -79,7 +79,7 @@ describe('what another vocabulary emitted', () => {
         expect(() => checkEventInput(input)).not.toThrow()
         const { type, data, id } = input.data ?? {}
         expect(typeof type).toBe('string')
-        if (data === raw || raw === undefined) return
+        if (Object.is(data, raw) || raw === undefined) return
         expect({ type, ...(data !== null && { data }), ...(id !== undefined && { id }) }).toEqual(
           data === null ? { ...(raw as object), data: undefined, type } : raw,
         )
