@@ -108,6 +108,11 @@ function readAssignment(reading: Reading, word: Word): Assignment | undefined {
     if (append) doubt(reading, 'shells differ in what += means')
     return { name, value: { pieces: [{ ...first, text: first.text.slice(match.length) }, ...rest] } }
   }
-  if (/^[A-Za-z_]\w*\[.*\]\+?=/s.test(shownText(word))) doubt(reading, 'it sets an element of a list')
+  if (/^[A-Za-z_]\w*\[.*\]\+?=/s.test(unquotedText(word))) doubt(reading, 'it sets an element of a list')
   return undefined
+}
+
+/** The word with nothing of what is quoted, where brackets and signs mean nothing. */
+function unquotedText({ pieces }: Word): string {
+  return shownText({ pieces: pieces.filter((piece) => piece.kind === 'hole' || !piece.quoted) })
 }
