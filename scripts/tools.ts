@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleCommand } from './bundle.ts'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -17,12 +18,15 @@ export function runTool(name: string, args: readonly string[]): boolean {
  * Emits `dist` and types for every package, in the order their references ask for. From nothing, each time: what
  * was emitted for a file that is gone would be packed too, and the compiler does not notice that `dist` was deleted.
  */
-export function build(): boolean {
+export async function build(): Promise<boolean> {
   for (const name of packageFolders()) {
     rmSync(join(root, 'packages', name, 'dist'), { recursive: true, force: true })
     copyFileSync(join(root, 'LICENSE'), join(root, 'packages', name, 'LICENSE'))
   }
-  return runTool('tsc', ['--build', '--force', ...packageFolders().map((name) => `packages/${name}`)])
+  if (!runTool('tsc', ['--build', '--force', ...packageFolders().map((name) => `packages/${name}`)]))
+    return false
+  await bundleCommand(root)
+  return true
 }
 
 /** The folders below `packages`. */

@@ -9,9 +9,13 @@ export interface Seen {
 
 /** What carries the mark of this sandbox, and everything that was started by it. */
 export function processesOf(sandbox: string): Seen[] {
-  const mark = `VITRINE_SANDBOX=${sandbox}`
+  const mark = `VITRINE_SANDBOX=${sandbox}@`
   const all = running()
-  const own = all.filter(({ pid }) => read(pid, 'environ').split('\0').includes(mark))
+  const own = all.filter(({ pid }) =>
+    read(pid, 'environ')
+      .split('\0')
+      .some((entry) => entry.startsWith(mark)),
+  )
   return withDescendants(own, all)
 }
 

@@ -1,4 +1,4 @@
-import { type AgentsOf, installAgent } from '@vitrine/agents'
+import type { AgentsOf } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type AgentInfo,
@@ -13,7 +13,6 @@ import type { HostSandbox } from './host-sandbox.ts'
 import { destroyKept, mustBeThere, mustBeTheSame } from './kept-sandbox.ts'
 import { listOf } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
-import { raiseSandbox } from './raise-sandbox.ts'
 import type { Records, SandboxRecord } from './records.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
@@ -53,7 +52,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly data: string
   readonly store: Store
   readonly #parts: HostParts
-  readonly #live = new LiveSandboxes()
+  readonly #live: LiveSandboxes
   /** Sandboxes that do not run, while they are being removed. */
   readonly #destroying = new Map<string, Promise<void>>()
   readonly #installing = new Set<Promise<unknown>>()
@@ -64,6 +63,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   constructor(parts: HostParts) {
     this.#parts = parts
     this.data = parts.data
+    this.#live = new LiveSandboxes(parts.data)
     this.store = parts.store
   }
 
@@ -144,6 +144,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
     this.#mustBeOpen()
+    const { installAgent } = await import('./installing.ts')
     const { cache, onInstall } = this.#parts.agents
     const installing = installAgent(name, {
       ...options,
@@ -199,9 +200,11 @@ export class Host implements SandboxClient, AsyncDisposable {
 
   #raise(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
     const signal = this.#until(options.signal)
-    return this.#live.raise(record.id, (onLeft) =>
-      raiseSandbox(this.#parts, record, { ...options, signal, onLeft }),
-    )
+    return this.#live.raise(record.id, async (onLeft) => {
+      // The engine and the agents are most of the code: a host that only shows what was needs none of it.
+      const { raiseSandbox } = await import('./raise-sandbox.ts')
+      return raiseSandbox(this.#parts, record, { ...options, signal, onLeft })
+    })
   }
 }
 

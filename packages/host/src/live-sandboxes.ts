@@ -14,7 +14,12 @@ interface Live {
 
 /** The sandboxes of a host that are here, or are about to be. */
 export class LiveSandboxes {
+  readonly #data: string
   readonly #live = new Map<string, Live>()
+
+  constructor(data: string) {
+    this.#data = data
+  }
 
   has(id: string): boolean {
     return this.#live.has(id)
@@ -62,7 +67,7 @@ export class LiveSandboxes {
     const ending = Promise.allSettled([...closing, ...more])
     await Promise.race([ending, sleep(endMs, undefined, { ref: false })])
     if (left.size === 0) return
-    await endSurvivors([...left].map(workOf)).catch(() => undefined)
+    await endSurvivors([...left].map(workOf), this.#data).catch(() => undefined)
     await Promise.race([ending, sleep(noticeMs, undefined, { ref: false })])
   }
 }

@@ -28,7 +28,7 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const agents = agentsOf(options, places)
   const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })
   const store = await openStore(driver, {
-    sweep: endSurvivors,
+    sweep: (open) => endSurvivors(open, places.data),
     ...(options.takeover && { takeover: true }),
   })
   return begin(store, places, { agents, defaults: defaultsOf(options.providers) })

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createSandbox, local } from '@vitrine/sandbox'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { HostSandbox } from '../src/index.ts'
 import { LiveSandboxes } from '../src/live-sandboxes.ts'
@@ -48,13 +48,13 @@ describe('closing a host', () => {
   })
 
   it('ends the processes of a sandbox that can be called off by nothing', async () => {
-    const live = new LiveSandboxes()
+    const data = dataFolder()
+    const live = new LiveSandboxes(data)
     void live.raise('stubborn', never)
-    const process = spawn('sleep', ['31337'], { env: { VITRINE_SANDBOX: 'stubborn' } })
-    onTestFinished(() => void process.kill('SIGKILL'))
-    const exit = once(process, 'exit')
+    await using engine = await createSandbox({ id: 'stubborn', provider: local({ data, isolation }) })
+    const sleeping = await engine.spawn('sleep 31337')
     await live.endAll([])
-    expect(await exit).toEqual([null, 'SIGKILL'])
+    expect((await sleeping.exit).outcome).not.toBe('ok')
   })
 
   it('calls off an installation', async () => {

@@ -14,6 +14,28 @@ const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 describe.each(['none', 'bubblewrap'] as const)(
   'a host that is killed in the middle of a turn, %s',
   (isolation) => {
+    it("leaves alone what another host's sandbox of the same name runs, and so does its successor", async () => {
+      const other = await open(dataFolder())
+      const same = await other.create({ id: 'doomed', local: { isolation } })
+      const mine = await same.spawn('sleep 31337')
+      const data = dataFolder()
+      const host = spawn(process.execPath, [...flags, script, data, isolation], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(host.stdout, 'data')
+      host.kill('SIGKILL')
+      await once(host, 'exit')
+
+      const next = await open(data)
+      const sandbox = await next.attach('doomed')
+      await sandbox.spawn('sleep 31337')
+      expect(await same.exec(`kill -0 ${mine.pid}`)).toMatchObject({ outcome: 'ok' })
+      await next.close()
+      expect(await same.exec(`kill -0 ${mine.pid}`)).toMatchObject({ outcome: 'ok' })
+      await other.close()
+      expect(survivors('doomed')).toEqual([])
+    })
+
     it('leaves no process, and its successor closes what was open and goes on', async () => {
       const data = dataFolder()
       const host = spawn(process.execPath, [...flags, script, data, isolation], {

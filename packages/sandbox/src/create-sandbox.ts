@@ -4,24 +4,11 @@ import { EngineCore } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
 import { type LocalOptions, settingsOf } from './engine/settings.ts'
+import { type LocalProvider, local } from './local.ts'
 import type { CommandPolicy } from './policy/command-policy.ts'
 import type { WorkspaceManifest } from './workspace/manifest.ts'
 import { Preparation } from './workspace/preparation.ts'
 import { type Plan, readManifest } from './workspace/read-manifest.ts'
-
-/** Sandboxes on this machine. */
-export interface LocalProvider {
-  readonly name: 'local'
-  readonly options: LocalOptions
-}
-
-/**
- * @example
- * const sandbox = await createSandbox({ provider: local({ isolation: 'auto' }) })
- */
-export function local(options: LocalOptions = {}): LocalProvider {
-  return { name: 'local', options }
-}
 
 export interface CreateSandboxOptions {
   readonly provider?: LocalProvider

@@ -1,10 +1,11 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
 export type { ArchiveLimits } from './archives/limits.ts'
-export { type CreateSandboxOptions, createSandbox, type LocalProvider, local } from './create-sandbox.ts'
+export { type CreateSandboxOptions, createSandbox } from './create-sandbox.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { Isolation, LocalOptions, SandboxLimits } from './engine/settings.ts'
 export type { Grant } from './files/places.ts'
+export { type LocalProvider, local } from './local.ts'
 export { endSurvivors } from './machine/survivors.ts'
 export { type CommandPolicy, type CommandPolicyOptions, commandPolicy } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'

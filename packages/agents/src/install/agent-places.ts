@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 export function agentPlaces({ cache, node }: { readonly cache: string; readonly node: string }): string[] {
   mkdirSync(cache, { recursive: true, mode: 0o755 })
   const own = fileURLToPath(new URL('../..', import.meta.url))
-  const sdk = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk'))
+  const sdk = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk')
   const imported = [
     packageFolder('@agentclientprotocol/sdk', sdk),
     packageFolder('zod', createRequire(sdk).resolve('zod')),

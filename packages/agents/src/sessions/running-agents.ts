@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import { AgentInstance } from './agent-instance.ts'
+import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { FoundAgent } from './start-agent.ts'
 import { Starting } from './starting.ts'
@@ -73,6 +73,7 @@ export class RunningAgents {
 
   async #start(found: FoundAgent, signal: AbortSignal): Promise<AgentInstance> {
     const { name: agent, quirks, howToLogIn, credentials } = found
+    const { AgentInstance } = await import('./agent-instance.ts')
     const transport = await found.start(signal)
     const instance = await AgentInstance.start(
       { agent, transport, journal: this.#journal, credentials, quirks, howToLogIn },

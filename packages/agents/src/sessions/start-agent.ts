@@ -8,7 +8,6 @@ import {
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { type CustomAgent, type FunctionAgent, isFunctionAgent, type ProgramAgent } from '../agents.ts'
-import { functionTransport } from '../bridge/function-transport.ts'
 import type { AgentTransport } from '../bridge/transport.ts'
 import type { AgentEntry, AgentQuirks } from '../registry/entry.ts'
 import { findAgent, knownAgents } from '../registry/known-agents.ts'
@@ -79,7 +78,10 @@ function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: str
     shareKey: undefined,
     credentials: [],
     mode: undefined,
-    start: async () => functionTransport(agent, { session, workdir: sandbox.root }),
+    start: async () => {
+      const { functionTransport } = await import('../bridge/function-transport.ts')
+      return functionTransport(agent, { session, workdir: sandbox.root })
+    },
   }
 }
 

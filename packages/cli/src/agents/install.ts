@@ -1,18 +1,20 @@
-import type { Host } from '@vitrine/host'
+import { openHost } from '@vitrine/host'
 import { type InstallProgress, VitrineError } from '@vitrine/protocol'
 
 export interface InstallOptions {
   readonly names: readonly string[]
   readonly all: boolean
   readonly version?: string
+  readonly data?: string
   readonly print: (line: string) => void
 }
 
 /** Installs agents one after another; the first that fails ends it, and what was installed stays. */
-export async function installAgents(host: Host, options: InstallOptions): Promise<void> {
-  const { names, all, version, print } = options
+export async function installAgents(options: InstallOptions): Promise<void> {
+  const { names, all, version, data, print } = options
   if (all === names.length > 0)
     throw new VitrineError('argument_invalid', 'Name the agents to install, or pass --all.')
+  await using host = await openHost({ ...(data !== undefined && { data }) })
   const wanted = all
     ? (await host.listAgents()).filter(({ from }) => from === 'npm').map(({ name }) => name)
     : names

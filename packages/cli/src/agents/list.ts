@@ -1,8 +1,11 @@
+import { listAgents } from '@vitrine/host'
 import type { AgentInfo } from '@vitrine/protocol'
 import pc from 'picocolors'
 
 /** The agents as a table: what is here, what it needs, and how to get the rest. */
-export function agentTable(agents: readonly AgentInfo[]): string[] {
+export async function agentTable(data: string | undefined): Promise<string[]> {
+  // Beside a host that runs: nothing of it is opened.
+  const agents = await listAgents({ ...(data !== undefined && { data }) })
   const rows = agents.map((agent) => [
     agent.name,
     agent.installed ? pc.green('ready') : pc.dim('not installed'),

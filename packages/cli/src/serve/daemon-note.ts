@@ -13,7 +13,8 @@ export interface DaemonNote {
 }
 
 export function writeNote(data: string, note: DaemonNote): void {
-  writePrivately(pathOf(data), `${JSON.stringify(note)}\n`)
+  // It says nothing once this process is gone.
+  writePrivately(pathOf(data), `${JSON.stringify(note)}\n`, { lasts: false })
 }
 
 export function removeNote(data: string): void {

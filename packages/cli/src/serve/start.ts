@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Host } from '@vitrine/host'
+import { type Host, local, openHost, parseAgent } from '@vitrine/host'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import type { Listening, Server } from '@vitrine/server'
+import { createServer, type Listening, listen, type Server } from '@vitrine/server'
 import { version } from '../version.ts'
 import { type Access, type AccessFlags, accessOf } from './access.ts'
 import { removeNote, writeNote } from './daemon-note.ts'
@@ -40,7 +40,6 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   const { host: hostname, isolation, allowUnisolated = false } = options
   checkExposure({ host: hostname, anyone: options.token === false, isolation, allowUnisolated })
   const said = takeFromEnvironment()
-  const { local, openHost, parseAgent } = await import('@vitrine/host')
   const host = await openHost({
     ...(options.data !== undefined && { data: options.data }),
     agents: (options.agent ?? []).map(parseAgent),
@@ -71,7 +70,6 @@ function takeFromEnvironment(): string | undefined {
 }
 
 async function listenOn(host: Host, { tokens, anyone }: Access, options: DaemonOptions) {
-  const { createServer, listen } = await import('@vitrine/server')
   const { host: hostname, ports, root, isolation, cors = [], allowHost = [] } = options
   const server = createServer({
     host,

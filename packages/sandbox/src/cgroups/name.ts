@@ -12,13 +12,13 @@ export function checkName(name: string): void {
 }
 
 /** How the names of all groups of a sandbox begin, and of no other's. */
-export function groupPrefix(sandbox: string): string {
-  const shown = sandbox.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
-  const exact = createHash('sha256').update(sandbox).digest('hex').slice(0, 16)
+export function groupPrefix(mark: string): string {
+  const shown = mark.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
+  const exact = createHash('sha256').update(mark).digest('hex').slice(0, 16)
   return `sbx-${shown}-${exact}-`
 }
 
 /** Another one for each start: whoever clears up after a dead host must not take away the group of the next. */
-export function freshGroupName(sandbox: string): string {
-  return `${groupPrefix(sandbox)}${randomHex(4)}`
+export function freshGroupName(mark: string): string {
+  return `${groupPrefix(mark)}${randomHex(4)}`
 }

@@ -6,6 +6,7 @@ import { bubblewrapMachine } from '../machine/bubblewrap/machine.ts'
 import type { Tools } from '../machine/bubblewrap/plan.ts'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { plainMachine } from '../machine/plain.ts'
+import { markOf } from '../machine/survivors.ts'
 import { machineProgram } from '../native.ts'
 import type { Settings } from './settings.ts'
 
@@ -15,7 +16,14 @@ export async function chooseMachine(
   settings: Settings,
 ): Promise<{ readonly machine: Machine; readonly degraded: readonly Degradation[] }> {
   const { isolation, folders, env, network, rootfs, reach, machineLimits: limits, binds, user } = settings
-  const common = { id, root: folders.root, home: folders.home, env, limits, cgroups: await findCgroups() }
+  const common = {
+    mark: markOf(id, folders.data),
+    root: folders.root,
+    home: folders.home,
+    env,
+    limits,
+    cgroups: await findCgroups(),
+  }
   const plainly = async (reason: readonly Degradation[]) => {
     const machine = await plainMachine({ ...common, ...(user !== undefined && { runAs: { user, folders } }) })
     const unkept = [

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import { type ArchiveLimits, defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { type CgroupLimits, checkLimits } from '../cgroups/limits.ts'
+import { dataPlace, realOrNew } from '../data-place.ts'
 import type { Grant } from '../files/places.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
@@ -69,6 +69,8 @@ export interface Settings {
 }
 
 export interface Folders {
+  /** What this and other sandboxes have in common. */
+  readonly data: string
   readonly root: string
   readonly home: string
   readonly state: string
@@ -200,10 +202,11 @@ function bindOf({
 function foldersOf(id: string, options: LocalOptions): Folders {
   const { root } = options
   const home = options.home === undefined ? undefined : resolve(options.home)
-  const data = realOrNew(resolve(options.data ?? dataFolder()))
+  const data = dataPlace(options.data)
   const own = join(data, 'sandboxes', id)
   if (root === undefined)
     return {
+      data,
       root: join(own, 'workspace'),
       home: home ?? join(own, 'home'),
       state: join(own, 'state'),
@@ -230,6 +233,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
     )
   const beside = join(dirname(workspace), '.vitrine', basename(workspace))
   return {
+    data,
     root: workspace,
     home: home ?? join(beside, 'home'),
     state: join(own, 'state'),
@@ -239,13 +243,4 @@ function foldersOf(id: string, options: LocalOptions): Folders {
     // What was there before the sandbox stays.
     own: home === undefined ? [own, beside] : [own],
   }
-}
-
-function dataFolder(): string {
-  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')
-}
-
-function realOrNew(path: string): string {
-  mkdirSync(path, { recursive: true })
-  return realpathSync(path)
 }

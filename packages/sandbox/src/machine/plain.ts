@@ -19,7 +19,8 @@ import { launchUnkept } from './unkept.ts'
 import { findUser, groupsOfHost, type User, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
-  readonly id: string
+  /** As `markOf` gives it. */
+  readonly mark: string
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
@@ -35,7 +36,7 @@ const processVariable = 'VITRINE_PROCESS'
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
   const { runAs } = options
   if (runAs !== undefined) giveFolders(userNamed(runAs.user), runAs.folders)
-  const { group, degraded } = await limitedGroup(options.cgroups, options.id, options.limits)
+  const { group, degraded } = await limitedGroup(options.cgroups, options.mark, options.limits)
   const guarding = guardSandbox(groupFolders(group))
   return new PlainMachine(options, group, degraded, guarding)
 }
@@ -52,7 +53,7 @@ class PlainMachine implements Machine {
   readonly givesFilesAway: boolean
   readonly #group: Cgroup | undefined
   readonly #guarding: Guarding
-  readonly #id: string
+  readonly #mark: string
   readonly #canFreeze: boolean
   readonly #markers: Readonly<Record<string, string>>
   readonly #program = machineProgram()
@@ -62,7 +63,7 @@ class PlainMachine implements Machine {
   #closing = false
 
   constructor(
-    { id, root, home, env, cgroups, runAs }: PlainOptions,
+    { mark, root, home, env, cgroups, runAs }: PlainOptions,
     group: Cgroup | undefined,
     degraded: readonly Degradation[],
     guarding: Guarding,
@@ -73,10 +74,10 @@ class PlainMachine implements Machine {
     this.places = [root, home, '/tmp']
     this.#group = group
     this.#guarding = guarding
-    this.#id = id
+    this.#mark = mark
     this.#user = user
     this.givesFilesAway = user !== undefined
-    this.#markers = { ...hostMarker, ...sandboxMarker(id) }
+    this.#markers = { ...hostMarker, ...sandboxMarker(mark) }
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.environment = {
       ...environmentOfHost(process.env),
@@ -174,7 +175,7 @@ class PlainMachine implements Machine {
   }
 
   #members(table: ReadonlyMap<number, ProcessRow>): Set<number> {
-    const marked = markedBy(this.#id, table.keys())
+    const marked = markedBy(this.#mark, table.keys())
     return new Set([...marked, ...descendantsOf(marked, table)])
   }
 

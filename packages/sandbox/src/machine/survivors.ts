@@ -1,40 +1,50 @@
+import { createHash } from 'node:crypto'
 import type { OpenWork } from '@vitrine/protocol'
 import { findCgroups } from '../cgroups/access.ts'
 import { groupPrefix } from '../cgroups/name.ts'
 import { sweepCgroups } from '../cgroups/sweep.ts'
+import { dataPlace } from '../data-place.ts'
 import { killMembers } from './kill-tree.ts'
 import { carriesMarker, descendantsOf } from './process-table.ts'
 
 const variable = 'VITRINE_SANDBOX'
 
-/** What every process of a sandbox carries in its environment. */
-export function sandboxMarker(id: string): Readonly<Record<string, string>> {
-  return { [variable]: id }
+/** A sandbox among all of this machine: another data directory may have one with the same id. */
+export function markOf(sandbox: string, data: string): string {
+  return `${sandbox}@${createHash('sha256').update(data).digest('hex').slice(0, 12)}`
 }
 
-/** Everything with the marker of this sandbox, and what it started. */
-export function markedBy(id: string, pids: Iterable<number>): number[] {
-  const marker = `${variable}=${id}`
+/** What every process of a sandbox carries in its environment. */
+export function sandboxMarker(mark: string): Readonly<Record<string, string>> {
+  return { [variable]: mark }
+}
+
+/** Everything with this mark. */
+export function markedBy(mark: string, pids: Iterable<number>): number[] {
+  const marker = `${variable}=${mark}`
   return [...pids].filter((pid) => pid !== process.pid && carriesMarker(pid, marker))
 }
 
 /**
  * Ends what a dead host's sandboxes still run. The guard has done it already, unless it was killed as well.
+ * `data` is where these sandboxes keep what is theirs, as for `local`.
  *
  * @example
- * const store = await openStore(sqliteStore({ path }), { sweep: endSurvivors })
+ * const store = await openStore(sqliteStore({ path }), { sweep: (open) => endSurvivors(open) })
  */
-export async function endSurvivors(open: readonly OpenWork[]): Promise<void> {
+export async function endSurvivors(open: readonly OpenWork[], data?: string): Promise<void> {
   const sandboxes = new Set(
     open.flatMap(({ context: { sandbox } }) => (sandbox === undefined ? [] : [sandbox])),
   )
   if (sandboxes.size === 0 || process.platform !== 'linux') return
   const cgroups = await findCgroups()
+  const place = dataPlace(data)
   for (const id of sandboxes) {
+    const mark = markOf(id, place)
     await killMembers((table) => {
-      const marked = markedBy(id, table.keys())
+      const marked = markedBy(mark, table.keys())
       return new Set([...marked, ...descendantsOf(marked, table)])
     })
-    if (cgroups.kill) await sweepCgroups(cgroups, groupPrefix(id))
+    if (cgroups.kill) await sweepCgroups(cgroups, groupPrefix(mark))
   }
 }

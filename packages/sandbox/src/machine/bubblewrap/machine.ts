@@ -26,7 +26,8 @@ import { Portal } from './portal.ts'
 import { hostFile } from './system.ts'
 
 export interface BubblewrapOptions extends BuildOptions {
-  readonly id: string
+  /** As `markOf` gives it. */
+  readonly mark: string
   readonly env: Readonly<Record<string, string>>
   readonly limits: CgroupLimits
   readonly cgroups: CgroupAccess
@@ -51,7 +52,7 @@ const goneMs = 3_000
 
 /** A machine of its own: namespaces that every command enters, and that end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
-  const { group, degraded } = await limitedGroup(options.cgroups, options.id, options.limits)
+  const { group, degraded } = await limitedGroup(options.cgroups, options.mark, options.limits)
   const guarding = guardSandbox(groupFolders(group))
   try {
     const built = await buildMachine(options, group)
@@ -121,7 +122,7 @@ class BubblewrapMachine implements Machine {
       ...options.binds,
     ].toSorted((a, b) => b.target.length - a.target.length)
     this.sharesLoopback = network === 'host'
-    this.#markers = { ...hostMarker, ...sandboxMarker(options.id) }
+    this.#markers = { ...hostMarker, ...sandboxMarker(options.mark) }
     this.#built = built
     void built.ended.then(() => {
       this.#gone = true

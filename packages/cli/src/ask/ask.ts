@@ -1,8 +1,9 @@
-import type { HostSandbox, ScriptSandboxOptions } from '@vitrine/host'
+import { createSandbox, type HostSandbox, local, parseAgent, type ScriptSandboxOptions } from '@vitrine/host'
 import { type JournalEvent, type Session, VitrineError } from '@vitrine/protocol'
 import { changedFilesView, listChangedFiles, tame } from '@vitrine/views'
 import pc from 'picocolors'
 import { paintEvent } from '../paint.ts'
+import { type EndSignal, signalCodes, takeSignals } from '../signals.ts'
 
 export interface AskOptions {
   readonly prompt: string
@@ -22,7 +23,6 @@ export interface AskOptions {
 
 /** One prompt to one agent in a sandbox of its own. */
 export async function ask(options: AskOptions): Promise<void> {
-  const { createSandbox, local, parseAgent } = await import('@vitrine/host')
   const { agent, root, isolation } = options
   const own = agent.includes('=') ? parseAgent(agent) : undefined
   const script: ScriptSandboxOptions = {
@@ -44,8 +44,7 @@ export async function ask(options: AskOptions): Promise<void> {
     if (type === 'question.requested')
       void session.respondQuestion(String(data.question), { action: 'cancel' }).catch(() => undefined)
   })
-  const cancel = () => void session.cancel()
-  process.once('SIGINT', cancel)
+  takeSignals(['SIGINT'], endBy(session))
   try {
     const { outcome, stopReason, modelError } = await session.prompt(options.prompt)
     await showing
@@ -61,7 +60,16 @@ export async function ask(options: AskOptions): Promise<void> {
     over.abort()
     await showing
     unanswer()
-    process.off('SIGINT', cancel)
+  }
+}
+
+/** The first Ctrl-C asks the agent to stop; the second does not wait for it. */
+function endBy(session: Session): (signal: EndSignal) => void {
+  let asked = false
+  return (signal) => {
+    if (asked) process.exit(signalCodes[signal])
+    asked = true
+    void session.cancel().catch(() => undefined)
   }
 }
 

@@ -1,0 +1,30 @@
+import { join, relative } from 'node:path'
+import { type Plugin, rolldown } from 'rolldown'
+
+/** Opening hundreds of files is most of what a command waits for when it starts. */
+export async function bundleCommand(root: string): Promise<void> {
+  const dist = join(root, 'packages/cli/dist')
+  await using build = await rolldown({
+    input: join(dist, 'main.js'),
+    platform: 'node',
+    plugins: [atHome(join(root, 'packages'))],
+    treeshake: { moduleSideEffects: false },
+  })
+  await build.write({ dir: dist, format: 'esm', chunkFileNames: 'bundle/[name]-[hash].js' })
+}
+
+/** Code that looks for files of its package still finds them there. */
+function atHome(packages: string): Plugin {
+  return {
+    name: 'at-home',
+    transform: {
+      filter: { code: 'import.meta.url' },
+      handler(code, id) {
+        const [name, dist, ...file] = relative(packages, id).split('/')
+        if (dist !== 'dist') return
+        const url = `new URL('./${file.join('/')}', import.meta.resolve('@vitrine/${name}')).href`
+        return code.replaceAll('import.meta.url', `(${url})`)
+      },
+    },
+  }
+}
