@@ -8,7 +8,6 @@ export async function bundleCommand(root: string): Promise<void> {
     input: join(dist, 'main.js'),
     platform: 'node',
     plugins: [atHome(join(root, 'packages'))],
-    treeshake: { moduleSideEffects: false },
   })
   await build.write({ dir: dist, format: 'esm', chunkFileNames: 'bundle/[name]-[hash].js' })
 }

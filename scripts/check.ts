@@ -3,6 +3,7 @@ import { forbiddenArrows, readHouse } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
 import { build, packageFolders, runTool } from './tools.ts'
+import { worksBuilt } from './try-command.ts'
 
 /** Everything that can be said about the code without running it. All of it is said before this fails. */
 const checks: Record<string, () => boolean | Promise<boolean>> = {
@@ -15,6 +16,7 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
     return complaints.length === 0
   },
   build,
+  built: worksBuilt,
   openapi: () => {
     const isFresh = readFileSync(openApiFile, 'utf8') === freshOpenApi()
     if (!isFresh) console.error(`${openApiFile} is not what the routes say: run "npm run build".`)

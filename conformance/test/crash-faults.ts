@@ -1,0 +1,80 @@
+import { isEvent, isGap, isVitrineError, type JournalItem } from '@vitrine/protocol'
+import { coverageFault, eventsOf } from '../src/events/coverage.ts'
+import type { AskedTurn, SentRecord } from './crash-load.ts'
+
+/** Where what a reader was given parts from what is stored, if it does: each item is the same to its last byte. */
+export function differenceOf(seen: readonly JournalItem[], stored: readonly JournalItem[]): string[] {
+  const length = Math.max(seen.length, stored.length)
+  for (let at = 0; at < length; at += 1) {
+    const [one, other] = [JSON.stringify(seen[at]), JSON.stringify(stored[at])]
+    if (one !== other) return [`item ${at + 1} of ${stored.length}: expected ${other}, got ${one}`]
+  }
+  return []
+}
+
+/** Every journal is whole: nothing was trimmed, so nothing may be missing. */
+export function holeFaults(items: readonly JournalItem[]): string[] {
+  const journals = Map.groupBy(items, ({ journal }) => journal)
+  return [...journals].flatMap(([journal, own]) => {
+    const fault = own.some(isGap) ? 'there is a gap' : coverageFault(own)
+    return fault === undefined ? [] : [`${journal}: ${fault}`]
+  })
+}
+
+/** What was acknowledged is there once; what was not is there once, and whole, or not at all. */
+export function recordFaults(items: readonly JournalItem[], records: readonly SentRecord[]): string[] {
+  const counts = new Map<string, number>()
+  for (const item of items) {
+    if (!isEvent(item, 'log.message')) continue
+    counts.set(item.data.message, (counts.get(item.data.message) ?? 0) + 1)
+  }
+  return records.flatMap(({ messages, isAcknowledged }) => {
+    const found = messages.map((text) => counts.get(text) ?? 0)
+    const isRight =
+      found.every((count) => count === 1) || (!isAcknowledged && found.every((count) => count === 0))
+    return isRight ? [] : [`${messages[0]}: acknowledged: ${isAcknowledged}, found ${found} times`]
+  })
+}
+
+/** What a caller was told of its turn is what the record has: begun and interrupted, or never begun. */
+export function turnFaults(items: readonly JournalItem[], turns: readonly AskedTurn[]): string[] {
+  const all = eventsOf(items).filter(({ type }) => type === 'turn.started' || type === 'turn.finished')
+  return turns.flatMap(({ turn, result, error }) => {
+    const edges = all.filter((event) => event.turn === turn)
+    const ends = edges.map(({ type, data }) => ('outcome' in data ? `${type} ${data.outcome}` : type)).join()
+    const told = result?.outcome ?? (isVitrineError(error) ? 'refused' : String(error))
+    const expected = edges.length > 0 ? 'interrupted' : 'refused'
+    const isRight = told === expected && (ends === '' || ends === 'turn.started,turn.finished interrupted')
+    return isRight
+      ? []
+      : [`${turn}: the caller was told ${told} (${error}), the record has ${ends || 'nothing'}`]
+  })
+}
+
+/** Of every process that counts, all of its lines up to where it was cut. */
+export function outputFaults(items: readonly JournalItem[]): string[] {
+  const texts = new Map<string, string>()
+  for (const item of items) {
+    if (isEvent(item, 'process.started') && JSON.stringify(item.data).includes('line $n'))
+      texts.set(item.data.process, '')
+    if (!isEvent(item, 'process.output') || item.data.stream !== 'stdout') continue
+    const before = texts.get(item.data.process)
+    if (before !== undefined) texts.set(item.data.process, before + item.data.data)
+  }
+  if (![...texts.values()].some((text) => text.includes('line 1\n'))) return ['no process has counted']
+  return [...texts].flatMap(([process, text]) => {
+    const fault = countingFault(text)
+    return fault === undefined ? [] : [`${process}: ${fault}`]
+  })
+}
+
+/** Whether a text is numbered lines from the first on, wherever it was cut. */
+function countingFault(text: string): string | undefined {
+  const lines = text.split('\n')
+  for (const [at, line] of lines.entries()) {
+    const due = `line ${at}`
+    const isLast = at === lines.length - 1
+    if (isLast ? !due.startsWith(line) : line !== due) return `expected ${due}, got ${JSON.stringify(line)}`
+  }
+  return undefined
+}

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JournalItem, Page, ReadOptions } from '@vitrine/protocol'
+import { expect, it, onTestFinished } from 'vitest'
+import { between, type Random, randomFrom } from '../src/crash/random.ts'
+import { allItems } from '../src/events/all-items.ts'
+import { numbers } from '../src/events/coverage.ts'
+import { message } from '../src/events/inputs.ts'
+import { newMark } from '../src/sandbox/marks.ts'
+import { workFault } from '../src/store/model/promises.ts'
+import { later } from '../src/waiting/later.ts'
+import { eventually } from '../src/waiting/within.ts'
+import { differenceOf, holeFaults, outputFaults, recordFaults, turnFaults } from './crash-faults.ts'
+import { type AskedTurn, sessionId, survives, Work, write } from './crash-load.ts'
+import { Follower, isMessage } from './follower.ts'
+import { MortalDaemon } from './mortal-daemon.ts'
+import { countProcesses } from './sandboxes.ts'
+
+const lastMessage = 'the end'
+
+it.each([
+  { isolation: 'none', kills: 20 },
+  { isolation: 'bubblewrap', kills: 5 },
+] as const)(
+  'keeps every promise to its clients when a daemon with isolation $isolation is killed $kills times under load',
+  async ({ isolation, kills }) => {
+    const seed = Date.now() % 2 ** 31
+    const random = randomFrom(seed)
+    const daemon = await MortalDaemon.at(isolation, random)
+    const connect = () => {
+      const client = daemon.connect()
+      onTestFinished(() => client.close())
+      return client
+    }
+    await daemon.start()
+    const sandbox = await connect().create()
+    // None of these is made anew, whatever happens.
+    const ofAll = new Follower(connect().events(), lastMessage)
+    const ofOne = numbers(1, 3).map(() => new Follower(connect().journal(sandbox.id).tail(), lastMessage))
+    const enough = new AbortController()
+    onTestFinished(() => enough.abort())
+    const writers = numbers(1, 3).map((name) => later(write(sandbox, `writer ${name}`, enough.signal)))
+
+    const turns: AskedTurn[] = []
+    const marks: string[] = []
+    for (const round of numbers(1, kills)) {
+      const work = new Work(sandbox, newMark())
+      marks.push(work.mark)
+      if (round % 2 === 0) await killAnyTime(daemon, work, random)
+      else await killInTheMiddle(daemon, work, [ofAll, ...ofOne], random)
+      if (round % 5 === 0) await daemon.killInItsYouth(between(random, 0, 1_200))
+      await daemon.start()
+      // A daemon that listens has ended what its predecessors left.
+      const alive = marks.filter((mark) => countProcesses(mark) > 0)
+      expect(alive, `round ${round}, seed ${seed}`).toEqual([])
+      const asked = await work.asked()
+      if (asked !== undefined) turns.push(asked)
+    }
+
+    const session = await sandbox.sessions.resume(sessionId)
+    expect(await session.prompt('/say here again')).toMatchObject({ outcome: 'ok' })
+    enough.abort()
+    const records = (await Promise.all(writers)).flat()
+    await sandbox.record([message(lastMessage)])
+    for (const follower of [ofAll, ...ofOne]) await follower.end()
+
+    const stored = upToTheEnd(await allItems(sandbox.journal, { limit: 10_000 }))
+    const storedOfAll = upToTheEnd(await allItems({ read: readAll(daemon) }, { limit: 10_000 }))
+    const faults = [
+      ...ofOne.flatMap(({ items }) => differenceOf(items, stored)),
+      ...differenceOf(ofAll.items, storedOfAll),
+      ...holeFaults(storedOfAll),
+      ...recordFaults(stored, records),
+      ...turnFaults(stored, turns),
+      ...outputFaults(stored),
+    ]
+    expect(faults, `seed ${seed}`).toEqual([])
+    await sandbox.lifecycle.shutdown()
+    expect(workFault(await allItems(sandbox.journal, { limit: 10_000 })), `seed ${seed}`).toBeUndefined()
+
+    // Whoever did nothing lost nothing.
+    expect(records.filter(({ isAcknowledged }) => isAcknowledged).length).toBeGreaterThan(kills * 10)
+    expect(turns.filter(({ result }) => result !== undefined).length).toBeGreaterThanOrEqual(kills / 2)
+  },
+  300_000,
+)
+
+/** When everybody reads, something runs, and the agent has begun. */
+async function killInTheMiddle(
+  daemon: MortalDaemon,
+  work: Work,
+  followers: readonly Follower[],
+  random: Random,
+): Promise<void> {
+  await work.begin()
+  const allSee = () => followers.every((follower) => follower.sawTurn(work.turn))
+  await eventually('every reader to see the turn', allSee, 60_000)
+  expect(countProcesses(work.mark)).toBeGreaterThan(0)
+  await sleep(between(random, 0, 600))
+  await daemon.kill()
+}
+
+/** Whatever is half done by then. */
+async function killAnyTime(daemon: MortalDaemon, work: Work, random: Random): Promise<void> {
+  const beginning = later(survives(work.begin()))
+  await sleep(between(random, 0, 1_500))
+  await daemon.kill()
+  await beginning
+}
+
+/** The client reads the pages of one journal; those of the host are behind the same route. */
+function readAll(daemon: MortalDaemon): (options?: ReadOptions) => Promise<Page> {
+  return async ({ after, limit } = {}) => {
+    const query = new URLSearchParams({ scope: 'all', limit: String(limit), ...(after && { after }) })
+    return (await (await daemon.fetch(`/v1/events?${query}`)).json()) as Page
+  }
+}
+
+function upToTheEnd(items: readonly JournalItem[]): readonly JournalItem[] {
+  return items.slice(0, items.findIndex((item) => isMessage(item, lastMessage)) + 1)
+}

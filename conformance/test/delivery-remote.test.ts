@@ -1,0 +1,118 @@
+import { type EventInput, isEvent, type JournalItem } from '@vitrine/protocol'
+import { expect, it, onTestFinished } from 'vitest'
+import { numbers } from '../src/events/coverage.ts'
+import { message } from '../src/events/inputs.ts'
+import { later } from '../src/waiting/later.ts'
+import { eventually, within } from '../src/waiting/within.ts'
+import { Daemon } from './daemons.ts'
+import { ObservedServer } from './observed-server.ts'
+
+const id = 'sbx_read'
+
+it('gives each of 5 live readers all of a burst of 100,000 events once and in order', async () => {
+  const burst = 100_000
+  const { daemon, writer } = await opened()
+  const server = await served(daemon)
+  const readers = numbers(1, 5).map(() => new Reader(server.connect().journal(id).tail()))
+  const reading = readers.map((reader) => later(reader.readTo(burst)))
+  await eventually('all of them to listen', async () => (await server.openStreams()) === readers.length)
+  // None waits for the one before it.
+  await Promise.all(
+    numbers(1, burst / 500).map((at) => writer.append(numbered((at - 1) * 500 + 1, at * 500))),
+  )
+  await Promise.all(reading)
+  for (const { seen } of readers) expect(seen).toEqual(numbers(1, burst))
+}, 300_000)
+
+it('gives a reader that pauses until it is disconnected all of 50,000 events once and in order, and holds up nobody', async () => {
+  const total = 50_000
+  // More than the buffers of both sides hold, several times.
+  const padding = 'x'.repeat(1_000)
+  const { daemon, writer } = await opened()
+  const patient = await served(daemon)
+  const strict = await served(daemon, { stallMs: 1_000 })
+  const cursors: (string | null)[] = []
+  const quick = new Reader(patient.connect().journal(id).tail())
+  const slow = new Reader(
+    strict
+      .connect((after) => cursors.push(after))
+      .journal(id)
+      .tail(),
+  )
+  const allQuick = later(quick.readTo(total))
+  const beginning = later(slow.readTo(10))
+  const append = async () => {
+    for (let at = 0; at < total; at += 500) await writer.append(numbered(at + 1, at + 500, padding))
+  }
+  await Promise.all([append(), beginning])
+
+  // It does not read, and the other one has everything.
+  await allQuick
+  expect(quick.seen).toEqual(numbers(1, total))
+  const disconnected = () =>
+    eventually(
+      'the reader that pauses to lose its connection',
+      async () => (await strict.openStreams()) === 0,
+    )
+  await disconnected()
+  expect(slow.seen).toEqual(numbers(1, 10))
+
+  // What was on its way is still there; then it comes back, reads a little and pauses again.
+  const before = cursors.length
+  while (cursors.length === before) await slow.read()
+  await slow.readTo(slow.seen.length + 10)
+  await disconnected()
+  expect(slow.seen.length).toBeLessThan(total)
+
+  await slow.readTo(total)
+  expect(slow.seen).toEqual(numbers(1, total))
+  const [first, ...others] = cursors
+  expect(first).toBeNull()
+  expect(others.length).toBeGreaterThanOrEqual(2)
+  for (const cursor of others) expect(cursor).toMatch(/./)
+}, 300_000)
+
+async function opened() {
+  const daemon = await Daemon.open({ journals: [id] })
+  onTestFinished(() => daemon.close())
+  return { daemon, writer: await daemon.host.store.journal(id) }
+}
+
+async function served(daemon: Daemon, limits = {}): Promise<ObservedServer> {
+  const server = await ObservedServer.of(daemon.host, limits)
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** Events that say which they are. */
+function numbered(from: number, to: number, padding = ''): EventInput[] {
+  return numbers(from, to).map((number) => message(`${number} ${padding}`))
+}
+
+/** Reads when it is told to, and remembers which events it was given. */
+class Reader {
+  readonly seen: number[] = []
+  readonly #tail: AsyncIterator<JournalItem>
+
+  constructor(tail: AsyncIterator<JournalItem>) {
+    this.#tail = tail
+  }
+
+  async read(): Promise<void> {
+    const { value, done } = await this.#tail.next()
+    if (done || !isEvent(value, 'log.message'))
+      throw new Error(`Expected an event, got ${JSON.stringify(value)}.`)
+    const number = Number.parseInt(value.data.message, 10)
+    // A number that is not its place was given in place of another.
+    if (number !== value.seq) throw new Error(`Expected ${value.seq} at its place, got ${number}.`)
+    this.seen.push(number)
+  }
+
+  readTo(count: number): Promise<void> {
+    return within(`all ${count} events`, this.#readTo(count), 120_000)
+  }
+
+  async #readTo(count: number): Promise<void> {
+    while (this.seen.length < count) await this.read()
+  }
+}

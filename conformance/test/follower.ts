@@ -1,0 +1,41 @@
+import { isEvent, type JournalItem } from '@vitrine/protocol'
+import { later } from '../src/waiting/later.ts'
+import { within } from '../src/waiting/within.ts'
+
+/** Reads one iterator from its first item to the last message, and keeps everything. */
+export class Follower {
+  readonly items: JournalItem[] = []
+  readonly #reading: Promise<void>
+  #failure: unknown
+
+  constructor(tail: AsyncIterable<JournalItem>, lastMessage: string) {
+    this.#reading = later(this.#read(tail, lastMessage))
+  }
+
+  /** Whether it was shown the start of that turn; throws when it reads no more. */
+  sawTurn(turn: string): boolean {
+    if (this.#failure !== undefined) throw this.#failure
+    return this.items.findLast((item) => isEvent(item, 'turn.started') && item.turn === turn) !== undefined
+  }
+
+  end(): Promise<void> {
+    return within('the last message', this.#reading, 60_000)
+  }
+
+  async #read(tail: AsyncIterable<JournalItem>, lastMessage: string): Promise<void> {
+    try {
+      for await (const item of tail) {
+        this.items.push(item)
+        if (isMessage(item, lastMessage)) return
+      }
+      throw new Error(`The iterator ended after ${this.items.length} items.`)
+    } catch (error) {
+      this.#failure = error
+      throw error
+    }
+  }
+}
+
+export function isMessage(item: JournalItem, text: string): boolean {
+  return isEvent(item, 'log.message') && item.data.message === text
+}

@@ -1,0 +1,66 @@
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type VitrineClient } from '@vitrine/client'
+import { dataFolder, serve, type TestDaemon, vitrine } from '../../packages/cli/test/vitrine-process.ts'
+import { between, type Random } from '../src/crash/random.ts'
+
+const token = 'mortal-daemon-token'
+
+/** `vitrine serve` as a process of its own, killed and started again: the same data, port and token each time. */
+export class MortalDaemon {
+  readonly url: string
+  readonly #data = dataFolder()
+  readonly #flags: readonly string[]
+  #running: TestDaemon | undefined
+
+  private constructor(port: number, isolation: string) {
+    this.url = `http://127.0.0.1:${port}`
+    this.#flags = ['--port', String(port), '--isolation', isolation]
+  }
+
+  /** One that does not run yet. */
+  static async at(isolation: 'none' | 'bubblewrap', random: Random): Promise<MortalDaemon> {
+    return new MortalDaemon(await quietPort(random), isolation)
+  }
+
+  connect(): VitrineClient {
+    return connect({ url: this.url, token })
+  }
+
+  /** Comes back once it listens. */
+  async start(): Promise<void> {
+    this.#running = await serve(this.#data, this.#flags, { env: { VITRINE_TOKEN: token } })
+  }
+
+  async kill(): Promise<void> {
+    const { process } = this.#running!
+    process.signal('SIGKILL')
+    await process.exit()
+  }
+
+  /** One that dies while it starts, recovers or has just begun to listen. */
+  async killInItsYouth(milliseconds: number): Promise<void> {
+    const args = ['serve', '--json', '--data', this.#data, ...this.#flags]
+    const young = vitrine(args, { env: { VITRINE_TOKEN: token } })
+    await sleep(milliseconds)
+    young.signal('SIGKILL')
+    await young.exit()
+  }
+
+  fetch(path: string): Promise<Response> {
+    return fetch(`${this.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+  }
+}
+
+/** Below those that the kernel gives to anybody who asks: it must be free again after each death. */
+async function quietPort(random: Random): Promise<number> {
+  for (;;) {
+    const port = between(random, 12_000, 30_000)
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+}

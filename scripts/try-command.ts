@@ -1,0 +1,38 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from './tools.ts'
+
+const main = join(root, 'packages/cli/dist/main.js')
+
+/** Whether the built command works: it has to find the files of every package from within its bundle. */
+export async function worksBuilt(): Promise<boolean> {
+  const asked = spawnSync(process.execPath, [main, 'ask', '--isolation', 'none', '/say the bundle speaks'], {
+    encoding: 'utf8',
+  })
+  if (!asked.stdout.includes('the bundle speaks')) return complain('ask', asked.stdout + asked.stderr)
+  const data = mkdtempSync(join(tmpdir(), 'vitrine-built-'))
+  const args = ['serve', '--port', '0', '--json', '--isolation', 'none', '--data', data]
+  const daemon = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(daemon, 'exit')
+  try {
+    const [line] = await Promise.race([once(daemon.stdout, 'data'), exited])
+    const { url, token } = JSON.parse(String(line))
+    for (const path of ['/ui/', '/openapi.json', '/v1/events', '/v1/agents']) {
+      const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+      if (!answer.ok) return complain(path, `${answer.status} ${await answer.text()}`)
+    }
+    return true
+  } finally {
+    daemon.kill()
+    await exited
+    rmSync(data, { recursive: true, force: true })
+  }
+}
+
+function complain(what: string, said: string): false {
+  console.error(`The built command fails at ${what}: ${said}`)
+  return false
+}
