@@ -3,6 +3,10 @@ import { endings } from './agents/endings.ts'
 import { manySessions } from './agents/many-sessions.ts'
 import { roundTrip } from './agents/round-trip.ts'
 import { crash } from './crash.ts'
+import { coldStart } from './daemon/cold-start.ts'
+import { health } from './daemon/health.ts'
+import { stalledReaders } from './daemon/stalled-readers.ts'
+import { transfers } from './daemon/transfers.ts'
 import { large } from './files/large.ts'
 import { many } from './files/many.ts'
 import { small } from './files/small.ts'
@@ -37,6 +41,7 @@ const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
   watch: [watchLatency, storms, idle],
   persist: [manyFiles, largeFiles],
   agents: [burst, roundTrip, endings, manySessions],
+  daemon: [health, transfers, stalledReaders, coldStart],
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))

@@ -17,6 +17,9 @@ const dependencies = {
   chokidar: '6.0.0',
 }
 
+/** A program for one kind of machine: elsewhere there is nothing to compare with. */
+const optionalDependencies = { '@sandbox-agent/cli-linux-x64': '0.4.2' }
+
 let installed: Promise<string> | undefined
 
 /** The folder that holds the peers' packages; installs them the first time. */
@@ -28,7 +31,11 @@ export function peersFolder(): Promise<string> {
 async function install(): Promise<string> {
   const manifest = join(folder, 'package.json')
   const mark = join(folder, '.installed')
-  const wanted = JSON.stringify({ name: 'vitrine-peers', private: true, dependencies }, null, 2)
+  const wanted = JSON.stringify(
+    { name: 'vitrine-peers', private: true, dependencies, optionalDependencies },
+    null,
+    2,
+  )
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return folder
   console.error(`Installing the peers to compare with into ${folder} (once) …`)
   mkdirSync(folder, { recursive: true })

@@ -1,4 +1,4 @@
-import type { ContentBlock, PromptResult } from '@vitrine/protocol'
+import { type ContentBlock, isVitrineError, type PromptResult, VitrineError } from '@vitrine/protocol'
 import { askDone, askJson } from '../wire/ask.ts'
 import { insist, poll } from '../wire/poll.ts'
 import type { Wire } from '../wire/wire.ts'
@@ -40,7 +40,7 @@ export async function runTurn(
         path: ['turns', turn],
         query: { wait: waitMs },
         limitMs: waitMs + wire.timeoutMs,
-      })
+      }).catch((error: unknown) => neverBegun(turn, error))
     return (await poll(wire, question, isOver)) as PromptResult
   } finally {
     signal?.removeEventListener('abort', cancel)
@@ -49,6 +49,16 @@ export async function runTurn(
 
 function isOver(answer: TurnAnswer): boolean {
   return !('running' in answer)
+}
+
+/** The server had it, and the one after it has no trace: it was still waiting for its turn. */
+function neverBegun(turn: string, error: unknown): never {
+  if (!isVitrineError(error) || error.code !== 'not_found') throw error
+  throw new VitrineError(
+    'interrupted',
+    `The daemon ended before the turn ${turn} had begun; nothing of it was done. Resume the session and prompt again.`,
+    { cause: error, details: { turn } },
+  )
 }
 
 /** What comes of it is in the result of the turn. */

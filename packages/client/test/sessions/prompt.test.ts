@@ -194,3 +194,13 @@ it('chooses, forks and closes', async () => {
   await session.close()
   expect(session.info).toMatchObject({ state: 'closed', busy: false })
 })
+
+it('says that a turn has not begun when a daemon knows nothing of one that was taken', async () => {
+  const { session } = await newSession({
+    'GET /sessions/ses_1/turns/{turn}': ({ problem }) => problem('not_found', 404),
+  })
+  await expect(session.prompt('hello')).rejects.toMatchObject({
+    code: 'interrupted',
+    message: expect.stringContaining('had begun; nothing of it was done') as string,
+  })
+})
