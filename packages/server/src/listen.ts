@@ -50,6 +50,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
+      if (!URL.canParse(`http://${incoming.headers.host}`)) return refuseRaw(incoming.socket, noHost)
       limitPauses(incoming, bodyIdleMs)
       void answer(incoming, outgoing)
     },
@@ -116,11 +117,13 @@ function cutOnError(response: Response, outgoing: { destroy(): unknown }): Respo
   return new Response(body, response)
 }
 
+const noHost = toProblem(new VitrineError('host_refused', 'The Host header is not the name of a host.'))
+
 /** A Host header or an address of which no URL can be made. */
 function malformed(error: unknown): Response {
-  return problemResponse(
-    error instanceof RequestError ? new VitrineError('body_invalid', `${error.message}.`) : error,
-  )
+  if (!(error instanceof RequestError)) return problemResponse(error)
+  const code = /host/i.test(error.message) ? 'host_refused' : 'body_invalid'
+  return problemResponse(new VitrineError(code, `${error.message}.`))
 }
 
 /** What is not HTTP is told so, where it still listens. */

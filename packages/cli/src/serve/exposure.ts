@@ -35,6 +35,15 @@ export function checkExposure({ host, anyone, isolation, allowUnisolated }: Expo
     )
 }
 
+/** What sandboxes run in unless they say otherwise: where other machines get in, `auto` does not end without any. */
+export function isolationFor({
+  host,
+  isolation,
+  allowUnisolated,
+}: Omit<Exposure, 'anyone'>): Exposure['isolation'] {
+  return isolation === 'auto' && !isLoopback(host) && !allowUnisolated ? 'bubblewrap' : isolation
+}
+
 /** An address for callers on this machine: nobody can call "every address". */
 export function addressFor(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

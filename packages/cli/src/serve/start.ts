@@ -6,7 +6,7 @@ import { createServer, type Listening, listen, type Server } from '@vitrine/serv
 import { version } from '../version.ts'
 import { type Access, type AccessFlags, accessOf } from './access.ts'
 import { removeNote, writeNote } from './daemon-note.ts'
-import { addressFor, checkExposure } from './exposure.ts'
+import { addressFor, checkExposure, isolationFor } from './exposure.ts'
 import { keptToken } from './token-file.ts'
 
 export interface DaemonOptions extends AccessFlags {
@@ -37,8 +37,10 @@ export interface RunningDaemon {
 }
 
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
-  const { host: hostname, isolation, allowUnisolated = false } = options
-  checkExposure({ host: hostname, anyone: options.token === false, isolation, allowUnisolated })
+  const { host: hostname, allowUnisolated = false } = options
+  const asked = { host: hostname, isolation: options.isolation, allowUnisolated }
+  checkExposure({ ...asked, anyone: options.token === false })
+  const isolation = isolationFor(asked)
   const said = takeFromEnvironment()
   const host = await openHost({
     ...(options.data !== undefined && { data: options.data }),
@@ -47,7 +49,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   }).catch(sayWhoElse)
   try {
     const access = accessOf(options, said, () => keptToken(host.data))
-    const { server, listening } = await listenOn(host, access, options)
+    const { server, listening } = await listenOn(host, access, { ...options, isolation })
     return running(host, access, server, listening)
   } catch (error) {
     await host.close()

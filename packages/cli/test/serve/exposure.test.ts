@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressFor, checkExposure, isLoopback } from '../../src/serve/exposure.ts'
+import { addressFor, checkExposure, isLoopback, isolationFor } from '../../src/serve/exposure.ts'
 
 it.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost', 'LOCALHOST', '::ffff:127.0.0.1'])(
   '%s is this machine',
@@ -20,6 +20,16 @@ it('lets no isolation out only when that was said', () => {
   expect(() => checkExposure({ ...bare, allowUnisolated: false })).toThrow('--allow-unisolated')
   expect(() => checkExposure({ ...bare, allowUnisolated: true })).not.toThrow()
   expect(() => checkExposure({ ...bare, anyone: true, allowUnisolated: true })).toThrow('--no-token')
+})
+
+it.each([
+  ['127.0.0.1', 'auto', false, 'auto'],
+  ['10.0.0.1', 'auto', false, 'bubblewrap'],
+  ['10.0.0.1', 'auto', true, 'auto'],
+  ['10.0.0.1', 'bubblewrap', false, 'bubblewrap'],
+  ['10.0.0.1', 'none', true, 'none'],
+] as const)('on %s, %s (unisolated allowed: %s) means %s', (host, isolation, allowUnisolated, meant) => {
+  expect(isolationFor({ host, isolation, allowUnisolated })).toBe(meant)
 })
 
 it('gives callers on this machine an address that they can call', () => {

@@ -86,8 +86,11 @@ void __attribute__((noreturn)) become_command(const struct command *order, int u
     if (candidate.size == 0) add(&candidate, ".");
     add(add(&candidate, "/"), name);
     long error = -SYS(execve, candidate.at, order->argv, environment, 0, 0);
-    if (error != ENOENT && error != ENOTDIR) worst = error;
-    if (error != ENOENT && error != ENOTDIR && error != EACCES) break;
+    if (error == ENOENT || error == ENOTDIR) continue;
+    // In a folder that may not be entered nothing is there, as shells have it.
+    if (error == EACCES && SYS(faccessat, AT_FDCWD, candidate.at, F_OK, 0, 0) != 0) continue;
+    worst = error;
+    if (error != EACCES) break;
   }
   fail("exec", worst, name);
 }

@@ -37,6 +37,7 @@ static inline long sys(long n, long a, long b, long c, long d, long e) {
   sys(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
 
 #define AT_FDCWD -100
+#define F_OK 0
 #define AT_EMPTY_PATH 0x1000
 #define AT_RECURSIVE 0x8000
 #define O_RDONLY 0

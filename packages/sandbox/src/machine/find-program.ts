@@ -34,14 +34,22 @@ function candidates(name: string, { cwd, env }: Launch): string[] {
 }
 
 function look(file: string): 'executable' | 'other' | 'missing' {
+  if (!isThere(file)) return 'missing'
   try {
-    const found = statSync(file, { throwIfNoEntry: false })
-    if (found === undefined) return 'missing'
-    if (!found.isFile()) return 'other'
+    if (!statSync(file).isFile()) return 'other'
     accessSync(file, constants.X_OK)
     return 'executable'
   } catch {
-    // A folder that may not be entered, or a file that may not be executed.
     return 'other'
+  }
+}
+
+/** In a folder that may not be entered nothing is there, as shells have it. */
+function isThere(file: string): boolean {
+  try {
+    accessSync(file, constants.F_OK)
+    return true
+  } catch {
+    return false
   }
 }

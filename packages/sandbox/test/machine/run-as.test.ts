@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSandbox, local } from '../../src/index.ts'
@@ -33,6 +33,17 @@ describe.runIf(root)('a sandbox without isolation whose commands run as somebody
       code: 'argument_invalid',
       message: expect.stringContaining(`may not enter ${data}`),
     })
+  })
+
+  it('finds no program in a folder that this user may not enter', async () => {
+    const data = place()
+    const closed = join(data, 'closed')
+    mkdirSync(closed, { mode: 0o700 })
+    writeFileSync(join(closed, 'tool'), '#!/bin/sh\n', { mode: 0o755 })
+    const sandbox = await openSandbox({ data, isolation: 'none', user: 'nobody' })
+    const env = { PATH: `${closed}:/usr/bin:/bin` }
+    await expect(sandbox.exec(['tool'], { env })).rejects.toMatchObject({ code: 'command_not_found' })
+    await expect(sandbox.exec(['tool'], { env, user: 'root' })).resolves.toMatchObject({ outcome: 'ok' })
   })
 
   it('says so when there is no such user', async () => {
