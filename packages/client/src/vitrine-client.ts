@@ -5,6 +5,7 @@ import type {
   JournalReader,
   JsonObject,
   SandboxClient,
+  SandboxInfo,
   TailOptions,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
@@ -12,7 +13,7 @@ import { type ByteRange, readRange } from './files/read-range.ts'
 import { type Installed, type InstallOptions, installAgent } from './install-agent.ts'
 import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
-import type { SandboxDescription, SandboxInfo } from './sandbox/description.ts'
+import type { SandboxDescription } from './sandbox/description.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
 import { askDone, askJson } from './wire/ask.ts'
 import type { Wire } from './wire/wire.ts'

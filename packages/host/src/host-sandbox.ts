@@ -29,14 +29,22 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
   readonly #ending: SandboxEnding
+  /** What everything that is done through it carries. */
+  readonly context: CallContext
 
-  constructor(engine: LocalSandbox, sessions: SandboxSessions, ending: SandboxEnding) {
+  constructor(
+    engine: LocalSandbox,
+    sessions: SandboxSessions,
+    ending: SandboxEnding,
+    context: CallContext = {},
+  ) {
     this.id = engine.id
     this.provider = engine.provider
     this.root = engine.root
     this.#engine = engine
     this.#sessions = sessions
     this.#ending = ending
+    this.context = context
     this.lifecycle = withSessions(engine.lifecycle, ending)
   }
 
@@ -70,8 +78,9 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   }
 
   as(context: CallContext): this {
+    const all = { ...this.context, ...context }
     // Nothing inherits from it: it is exactly this class.
-    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#ending) as this
+    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#ending, all) as this
   }
 
   exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
@@ -98,7 +107,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   }
 
   openSession(options: OpenOptions): Promise<AgentSession> {
-    return this.#sessions.openSession(options)
+    return this.#sessions.openSession({ context: this.context, ...options })
   }
 
   /** Whether its machine is up, paused or not, at this moment. */

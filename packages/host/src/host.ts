@@ -6,6 +6,7 @@ import {
   type InstallProgress,
   newId,
   type SandboxClient,
+  type SandboxInfo,
   VitrineError,
 } from '@vitrine/protocol'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
@@ -23,16 +24,6 @@ export interface HostCreateOptions extends CreateSandboxOptions {
   readonly policy?: CommandPolicy
   readonly onAsk?: AskAboutCommand
   readonly signal?: AbortSignal
-}
-
-/** A sandbox as lists show it. */
-export interface SandboxInfo {
-  readonly id: string
-  readonly provider: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly createdAt: string
-  /** `kept`: it is not running, and can be attached to. */
-  readonly state: 'running' | 'kept' | 'destroyed'
 }
 
 export interface HostParts {

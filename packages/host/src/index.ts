@@ -3,7 +3,7 @@ export type { CustomAgent, FunctionAgent, HostTool, ProgramAgent, PromptContext,
 export { commandPolicy, type LocalOptions, local, type WorkspaceManifest } from '@vitrine/sandbox'
 export { parseAgent } from './agents-file.ts'
 export { createSandbox, type ScriptSandboxOptions } from './create-sandbox.ts'
-export { Host, type HostCreateOptions, type SandboxInfo } from './host.ts'
+export { Host, type HostCreateOptions } from './host.ts'
 export type { HostSandbox } from './host-sandbox.ts'
 export {
   type InlineExecutor,

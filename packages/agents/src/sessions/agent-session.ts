@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import {
+  type CallContext,
   type ConfigOption,
   type ContentBlock,
   type EventContext,
@@ -91,13 +92,17 @@ export class AgentSession implements Session, TurnsHome {
   #restoring: Promise<AgentInstance> | undefined
   readonly #closed = new AbortController()
 
-  constructor(home: SessionHome, options: OpenSessionOptions & { readonly id: string }, known: KnownSession) {
+  constructor(
+    home: SessionHome,
+    options: OpenSessionOptions & { readonly id: string; readonly context?: CallContext },
+    known: KnownSession,
+  ) {
     this.id = options.id
     this.agent = options.agent
     this.options = options
     this.cwd = known.cwd
     this.createdAt = known.createdAt
-    this.journal = home.journal.as({ source: 'host', session: this.id })
+    this.journal = home.journal.as({ ...options.context, source: 'host', session: this.id })
     this.sandbox = home.sandbox
     this.answers = new WaitingAnswers(settleRules(options.permissions))
     this.#meanings = new MessageMeaning(this, this.#options, known.title)

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import {
+  type CallContext,
   type JsonObject,
   newId,
   type OpenSessionOptions,
@@ -30,7 +31,11 @@ export interface SandboxSessionsOptions {
   readonly agents: AgentsOf
 }
 
-export type OpenOptions = OpenSessionOptions & ToolsOption
+export type OpenOptions = OpenSessionOptions &
+  ToolsOption & {
+    /** Who opens it, and within what: its events carry it. */
+    readonly context?: CallContext
+  }
 
 /** The sessions of one sandbox: those that are open, and those that its journal knows. */
 export class SandboxSessions implements Sessions, SessionHome {

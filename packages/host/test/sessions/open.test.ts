@@ -235,3 +235,13 @@ it('forks where the agent can, and the two go their own ways', async () => {
   expect(await talk(sandbox, branch, '/say alive')).toBe('alive')
   expect(await failure(branch.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
 })
+
+it('puts who opened it, and within which run, on what is recorded of it', async () => {
+  const sandbox = await sharedScene()
+  const session = await open(sandbox.as({ run: 'run_1', actor: 'somebody' }))
+  await session.prompt('/say hello')
+  for (const type of ['session.created', 'turn.started', 'turn.finished']) {
+    const [event] = await eventsOf(sandbox, type, { session: session.id })
+    expect(event, type).toMatchObject({ run: 'run_1', actor: 'somebody' })
+  }
+})

@@ -13,6 +13,16 @@ export interface CreateSandboxOptions {
   readonly labels?: Readonly<Record<string, string>>
 }
 
+/** A sandbox in a list. */
+export interface SandboxInfo {
+  readonly id: string
+  readonly provider: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly createdAt: string
+  /** `kept`: it is not running, and can be attached to. */
+  readonly state: 'running' | 'kept' | 'destroyed'
+}
+
 /** Where sandboxes are had from: a host, or a daemon over HTTP. */
 export interface SandboxClient {
   create(options?: CreateSandboxOptions): Promise<Sandbox>

@@ -33,7 +33,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       if (!resume) return stateOf(await sandbox.openSession({ ...options, ...(id !== undefined && { id }) }))
       if (id === undefined)
         throw new VitrineError('argument_invalid', 'resume: expected an id to bring back.')
-      return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id }))
+      return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id, context: sandbox.context }))
     },
     async listSessions(call) {
       return { sessions: await (await call.sandbox()).sessions.list() }
@@ -42,10 +42,9 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       return stateOf(await sessionOf(call))
     },
     async resumeSession({ params, body, signal, ...call }) {
-      const { sessions } = await call.sandbox()
-      return stateOf(
-        await sessions.resume(params.session ?? '', { ...present(body ?? {}), signal } as ResumeOptions),
-      )
+      const { sessions, context } = await call.sandbox()
+      const options = { ...present(body ?? {}), signal } as ResumeOptions
+      return stateOf(await sessions.resume(params.session ?? '', { ...options, context }))
     },
     async prompt({ body, query, params, ...call }) {
       const { turn = newId('turn'), again } = body
