@@ -40,7 +40,7 @@ export function processCases(make: MakeSandbox): void {
       await eventually('an empty list', async () => (await sandbox.processes.list()).length === 0)
     })
 
-    it.each(['get', 'attach', 'remove', 'kill', 'stop'] as const)(
+    it.each(['get', 'attach', 'logs', 'remove', 'kill', 'stop'] as const)(
       'refuse to %s what they do not know',
       async (method) => {
         const { sandbox } = await newSandbox(make)

@@ -33,7 +33,10 @@ export class SandboxProcesses implements Processes {
     return this.#journal.operate(
       'process_logs',
       { process: id },
-      () => readLogs(this.#journal, id, options),
+      async () => {
+        await this.#mustHaveBeen(id)
+        return readLogs(this.#journal, id, options)
+      },
       {
         finish: (chunks) => ({ count: chunks.length }),
       },
@@ -47,9 +50,7 @@ export class SandboxProcesses implements Processes {
   async *#following(id: string, options: LogOptions): AsyncGenerator<LogChunk, undefined> {
     const given = options.signal
     const entry = this.#core.table.has(id) ? this.#core.table.get(id) : undefined
-    await this.#journal.operate('process_follow', { process: id }, async () => {
-      if (entry === undefined && !(await wasStarted(this.#journal, id))) this.#core.table.get(id)
-    })
+    await this.#journal.operate('process_follow', { process: id }, () => this.#mustHaveBeen(id))
     if (entry === undefined || entry.over) {
       yield* await readLogs(this.#journal, id, options)
       return
@@ -63,6 +64,12 @@ export class SandboxProcesses implements Processes {
     void entry.exit.then(stop, () => over.abort())
     const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
     yield* followLogs(this.#journal, id, { ...options, signal })
+  }
+
+  /** The table has those of now, the journal those of ever. */
+  async #mustHaveBeen(id: string): Promise<void> {
+    if (this.#core.table.has(id) || (await wasStarted(this.#journal, id))) return
+    this.#core.table.get(id)
   }
 
   input(id: string, data: string | Uint8Array): Promise<void> {

@@ -169,6 +169,7 @@ describe('a process', () => {
       ['GET', '?wait=10', undefined],
       ['DELETE', '', undefined],
       ['GET', '/view', undefined],
+      ['GET', '/logs', undefined],
       ['POST', '/input', { data: 'x' }],
       ['POST', '/terminal/resize', { cols: 1, rows: 1 }],
       ['POST', '/signal', { signal: 'SIGTERM' }],
