@@ -2,6 +2,7 @@ import { toVitrineError } from '@vitrine/protocol'
 import pc from 'picocolors'
 import { createProgram } from './program.ts'
 import { exitOnSignals } from './signals.ts'
+import { tameLines } from './tame-lines.ts'
 
 /** The command that this process was started as. */
 export async function runCommand(): Promise<void> {
@@ -15,8 +16,8 @@ export async function runCommand(): Promise<void> {
     await createProgram().parseAsync()
   } catch (thrown) {
     const error = toVitrineError(thrown)
-    console.error(`${pc.red('error')} ${error.message}`)
-    console.error(pc.dim(`${error.code}: ${error.todo}`))
+    console.error(`${pc.red('error')} ${tameLines(error.message)}`)
+    console.error(pc.dim(tameLines(`${error.code}: ${error.todo}`)))
     process.exitCode = 1
   }
 }

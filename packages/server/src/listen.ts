@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type Server as HttpServer, type Incom
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { toProblem, VitrineError } from '@vitrine/protocol'
+import { isWhole } from './answers/passed-on.ts'
 import { problemResponse } from './answers/problem.ts'
 import { refuseRaw } from './answers/raw-problem.ts'
 import type { Server } from './server.ts'
@@ -95,8 +96,7 @@ function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
  * whole, with the message as its last words.
  */
 function cutOnError(response: Response, outgoing: { destroy(): unknown }): Response {
-  // What is JSON was whole before it was an answer.
-  if (response.body === null || response.headers.get('content-type')?.endsWith('json')) return response
+  if (isWhole(response) || response.body === null) return response
   const reader = response.body.getReader()
   const body = new ReadableStream<Uint8Array>(
     {

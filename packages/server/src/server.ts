@@ -71,7 +71,7 @@ export function createServer(options: ServerOptions): Server {
     metrics: new Metrics(),
     tokens: known,
     calls: new Calls(),
-    previews: new Previews(),
+    previews: new Previews((id) => host.list().some((one) => one.id === id && one.state !== 'destroyed')),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
     version,
     closing: closing.signal,

@@ -4,6 +4,7 @@ import { changedFilesView, listChangedFiles, tame } from '@vitrine/views'
 import pc from 'picocolors'
 import { paintEvent } from '../paint.ts'
 import { type EndSignal, signalCodes, takeSignals } from '../signals.ts'
+import { tameLines } from '../tame-lines.ts'
 
 export interface AskOptions {
   readonly prompt: string
@@ -89,19 +90,11 @@ function wordsOf({ type, data }: JournalEvent): string {
     return pc.yellow(`\n[asked, and nobody is here to answer: ${tame(String(data.message))}]\n`)
   const { message } = data as { message?: { params?: { update?: Update } } }
   const update = type === 'agent.message' ? message?.params?.update : undefined
-  const text = lines(update?.content?.text ?? '')
+  const text = tameLines(update?.content?.text ?? '')
   if (update?.sessionUpdate === 'agent_message_chunk') return text
   if (update?.sessionUpdate === 'agent_thought_chunk') return pc.dim(text)
   if (update?.sessionUpdate === 'tool_call') return pc.cyan(`\n[${tame(update.title ?? 'a tool')}]\n`)
   return ''
-}
-
-/** What an agent says may hold what a terminal obeys; its lines stay lines. */
-function lines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => tame(line))
-    .join('\n')
 }
 
 interface Update {

@@ -1,3 +1,4 @@
+import { toProblem, VitrineError } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import { connect } from '../../src/connect.ts'
 import { newScene } from '../scene.ts'
@@ -109,4 +110,231 @@ it('keeps the path of its address', async () => {
   expect(lines).toEqual(['GET /behind/proxy/v1/health'])
   expect(client.inspectorUrl).toBe(`${wire.url}/behind/proxy/ui/#token=a%20b`)
   expect(() => connect({ url: 'no address' })).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+})
+
+it('throws a problem that came late, of what has an answer and of what has none', async () => {
+  const late = JSON.stringify(toProblem(new VitrineError('internal', 'It went wrong after all.')))
+  const { sandbox } = await newScene(({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('  \n ')
+    response.end(JSON.stringify({ type: 'urn:vitrine:error:cwd_outside', code: 'cwd_outside', detail: 'x' }))
+  })
+  await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'cwd_outside' })
+})
+
+it.each([200, 404, 502])('says who else answered, with %d', async (status) => {
+  const { client } = await newScene(({ response }) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>'),
+  )
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringMatching(new RegExp(`GET /v1/health.*${status}`)),
+  })
+})
+
+it('says that an answer broke off', async () => {
+  const { client } = await newScene(({ response }) => {
+    response.writeHead(500, { 'content-type': 'application/problem+json', 'content-length': 100 })
+    response.write('{"code":')
+    setTimeout(() => response.destroy(), 20)
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('says that nobody listens', async () => {
+  const client = connect({ url: 'http://127.0.0.1:1' })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    retryable: 'unknown',
+    cause: expect.any(Error),
+  })
+})
+
+it('gives up a question that is not answered in time', async () => {
+  const { client } = await newScene(() => undefined, { timeoutMs: 30 })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('30 ms'),
+  })
+})
+
+it('ends what is under way when the client is closed', async () => {
+  const { client, sandbox, lines } = await newScene(() => undefined)
+  const asked = sandbox.exec('sleep 1000')
+  asked.catch(() => undefined)
+  await expect.poll(() => lines.length).toBe(1)
+  await client.close()
+  await expect(asked).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('closed'),
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('keeps the path of its address', async () => {
+  const { wire, lines } = await newScene(({ json }) => json({ status: 'ok', version: '1' }))
+  const client = connect({ url: `${wire.url}/behind/proxy//`, token: 'a b' })
+  await client.health()
+  expect(lines).toEqual(['GET /behind/proxy/v1/health'])
+  expect(client.inspectorUrl).toBe(`${wire.url}/behind/proxy/ui/#token=a%20b`)
+  expect(() => connect({ url: 'no address' })).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+})
+
+it('throws a problem that came late, of what has an answer and of what has none', async () => {
+  const late = JSON.stringify(toProblem(new VitrineError('internal', 'It went wrong after all.')))
+  const { sandbox } = await newScene(({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('  \n ')
+    response.end(JSON.stringify({ type: 'urn:vitrine:error:cwd_outside', code: 'cwd_outside', detail: 'x' }))
+  })
+  await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'cwd_outside' })
+})
+
+it.each([200, 404, 502])('says who else answered, with %d', async (status) => {
+  const { client } = await newScene(({ response }) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>'),
+  )
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringMatching(new RegExp(`GET /v1/health.*${status}`)),
+  })
+})
+
+it('says that an answer broke off', async () => {
+  const { client } = await newScene(({ response }) => {
+    response.writeHead(500, { 'content-type': 'application/problem+json', 'content-length': 100 })
+    response.write('{"code":')
+    setTimeout(() => response.destroy(), 20)
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('says that nobody listens', async () => {
+  const client = connect({ url: 'http://127.0.0.1:1' })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    retryable: 'unknown',
+    cause: expect.any(Error),
+  })
+})
+
+it('gives up a question that is not answered in time', async () => {
+  const { client } = await newScene(() => undefined, { timeoutMs: 30 })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('30 ms'),
+  })
+})
+
+it('ends what is under way when the client is closed', async () => {
+  const { client, sandbox, lines } = await newScene(() => undefined)
+  const asked = sandbox.exec('sleep 1000')
+  asked.catch(() => undefined)
+  await expect.poll(() => lines.length).toBe(1)
+  await client.close()
+  await expect(asked).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('closed'),
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('keeps the path of its address', async () => {
+  const { wire, lines } = await newScene(({ json }) => json({ status: 'ok', version: '1' }))
+  const client = connect({ url: `${wire.url}/behind/proxy//`, token: 'a b' })
+  await client.health()
+  expect(lines).toEqual(['GET /behind/proxy/v1/health'])
+  expect(client.inspectorUrl).toBe(`${wire.url}/behind/proxy/ui/#token=a%20b`)
+  expect(() => connect({ url: 'no address' })).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+})
+
+it('throws a problem that came late, of what has an answer and of what has none', async () => {
+  const late = JSON.stringify(toProblem(new VitrineError('internal', 'It went wrong after all.')))
+  const { sandbox } = await newScene(({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('  \n ')
+    response.end(JSON.stringify({ type: 'urn:vitrine:error:cwd_outside', code: 'cwd_outside', detail: 'x' }))
+  })
+  await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'cwd_outside' })
+})
+
+it.each([200, 404, 502])('says who else answered, with %d', async (status) => {
+  const { client } = await newScene(({ response }) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>'),
+  )
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringMatching(new RegExp(`GET /v1/health.*${status}`)),
+  })
+})
+
+it('says that an answer broke off', async () => {
+  const { client } = await newScene(({ response }) => {
+    response.writeHead(500, { 'content-type': 'application/problem+json', 'content-length': 100 })
+    response.write('{"code":')
+    setTimeout(() => response.destroy(), 20)
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('says that nobody listens', async () => {
+  const client = connect({ url: 'http://127.0.0.1:1' })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    retryable: 'unknown',
+    cause: expect.any(Error),
+  })
+})
+
+it('gives up a question that is not answered in time', async () => {
+  const { client } = await newScene(() => undefined, { timeoutMs: 30 })
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('30 ms'),
+  })
+})
+
+it('ends what is under way when the client is closed', async () => {
+  const { client, sandbox, lines } = await newScene(() => undefined)
+  const asked = sandbox.exec('sleep 1000')
+  asked.catch(() => undefined)
+  await expect.poll(() => lines.length).toBe(1)
+  await client.close()
+  await expect(asked).rejects.toMatchObject({
+    code: 'connection_failed',
+    message: expect.stringContaining('closed'),
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
+})
+
+it('keeps the path of its address', async () => {
+  const { wire, lines } = await newScene(({ json }) => json({ status: 'ok', version: '1' }))
+  const client = connect({ url: `${wire.url}/behind/proxy//`, token: 'a b' })
+  await client.health()
+  expect(lines).toEqual(['GET /behind/proxy/v1/health'])
+  expect(client.inspectorUrl).toBe(`${wire.url}/behind/proxy/ui/#token=a%20b`)
+  expect(() => connect({ url: 'no address' })).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+})
+
+it('throws a problem that came late, of what has an answer and of what has none', async () => {
+  const late = JSON.stringify({
+    type: 'https://vitrine.dev/problems/process_unkillable',
+    title: 'x',
+    status: 500,
+    code: 'internal',
+    detail: 'It went wrong after all.',
+    todo: 'Look.',
+    retryable: false,
+  })
+  const { sandbox } = await newScene(({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write(' ')
+    response.end(late)
+  })
+  const calls = { exec: () => sandbox.exec('true'), stop: () => sandbox.lifecycle.stop() }
+  for (const [name, call] of Object.entries(calls))
+    await expect(call(), name).rejects.toMatchObject({
+      code: 'internal',
+      message: 'It went wrong after all.',
+    })
 })

@@ -13,17 +13,39 @@ const ofConnection = new Set([
   'upgrade',
 ])
 
+/** What one page of an origin can do to all of it: not for a page that is shown below the daemon's. */
+const ofOrigin = new Set([
+  'set-cookie',
+  'clear-site-data',
+  'service-worker-allowed',
+  'content-security-policy',
+])
+
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Also what `Connection` itself names. */
+function connectionOnly(headers: Headers): (name: string) => boolean {
+  const named = new Set(
+    String(headers.connection ?? '')
+      .toLowerCase()
+      .split(/[\s,]+/),
+  )
+  return (name) => ofConnection.has(name) || named.has(name)
+}
 
 /** What the program behind a port may see: not a token of the daemon, and its own address as the host. */
 export function forwarded(
   headers: Headers,
   host: string,
+  by: 'host' | 'path',
   isOurs: (token: string | undefined) => boolean,
 ): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {}
+  const isOfConnection = connectionOnly(headers)
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || ofConnection.has(name)) continue
+    if (value === undefined || isOfConnection(name)) continue
+    // Cookies know no ports: below the daemon's address they are those of every program there.
+    if (by === 'path' && name === 'cookie') continue
     if (name === 'authorization' && isOurs(bearerToken(String(value)))) continue
     if (name === 'sec-websocket-protocol' && String(value).includes(tokenPrefix)) continue
     passed[name] = typeof value === 'string' ? value : [...value]
@@ -35,9 +57,10 @@ export function forwarded(
 /** What comes back. Under a path of the daemon it must not act as the daemon's own page, nor leave cookies there. */
 export function returned(headers: Headers, by: 'host' | 'path'): [string, string][] {
   const pairs: [string, string][] = []
+  const isOfConnection = connectionOnly(headers)
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || ofConnection.has(name)) continue
-    if (by === 'path' && (name === 'set-cookie' || name === 'content-security-policy')) continue
+    if (value === undefined || isOfConnection(name)) continue
+    if (by === 'path' && ofOrigin.has(name)) continue
     for (const one of typeof value === 'string' ? [value] : value) pairs.push([name, one])
   }
   if (by === 'path') {

@@ -14,17 +14,28 @@ const kept = 1_000
 /** Tokens that show a port to whoever has one. They live as long as the daemon. */
 export class Previews {
   readonly #byToken = new Map<string, Preview>()
+  readonly #isThere: (sandbox: string) => boolean
+
+  constructor(isThere: (sandbox: string) => boolean) {
+    this.#isThere = isThere
+  }
 
   /** The same port has the same token. */
   open(sandbox: string, port: number): Preview {
     for (const preview of this.#byToken.values())
       if (preview.sandbox === sandbox && preview.port === port) return preview
+    if (this.#byToken.size >= kept) this.#forgetGone()
     if (this.#byToken.size >= kept)
       throw new VitrineError('too_many_connections', `There are ${kept} previews already.`)
     // A label of a host name: letters and digits only, and no difference between large and small.
     const preview = { token: randomBytes(20).toString('hex'), sandbox, port }
     this.#byToken.set(preview.token, preview)
     return preview
+  }
+
+  #forgetGone(): void {
+    for (const { token, sandbox } of this.#byToken.values())
+      if (!this.#isThere(sandbox)) this.#byToken.delete(token)
   }
 
   /** The preview that a request is for: by its own host name, or by its path. */

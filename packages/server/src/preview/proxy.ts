@@ -1,8 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type PortAddress, VitrineError } from '@vitrine/protocol'
+import { passOn } from '../answers/passed-on.ts'
 import type { Daemon } from '../daemon.ts'
 import { forwarded, returned } from './headers.ts'
 import type { Found } from './previews.ts'
@@ -16,7 +16,9 @@ export async function proxy(
   const address = await addressOf(daemon, preview)
   const { search } = new URL(request.url)
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
-  const headers = forwarded(Object.fromEntries(request.headers), `localhost:${preview.port}`, isOurs)
+  const headers = forwarded(Object.fromEntries(request.headers), `localhost:${preview.port}`, by, isOurs)
+  // A body that a GET came with is not handed on; announced, it would be taken out of the next request.
+  if (request.body === null) delete headers['content-length']
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = httpRequest(
       {
@@ -25,47 +27,91 @@ export async function proxy(
         method: request.method,
         path: path + search,
         headers,
+        timeout: answerMs,
         signal: AbortSignal.any([request.signal, daemon.closing]),
       },
-      resolve,
+      (answer) => {
+        // Once it answers it may take its time: streams are quiet for hours.
+        outgoing.setTimeout(0)
+        resolve(answer)
+      },
     )
+    outgoing.once('timeout', () => outgoing.destroy(tooLate()))
     outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
     if (request.body === null) outgoing.end()
     else pipeline(Readable.fromWeb(request.body), outgoing).catch((error) => outgoing.destroy(error))
   })
-  const status = answer.statusCode ?? 502
-  const isEmpty = request.method === 'HEAD' || status === 204 || status === 304
+  const status = answer.statusCode ?? 0
+  if (status < 200 || status > 599) {
+    answer.destroy()
+    throw unavailable(preview.port, new Error(`${status} is no status of an answer.`))
+  }
+  const isEmpty = request.method === 'HEAD' || [204, 205, 304].includes(status)
   if (isEmpty) answer.resume()
   // Node's streams and the web's are the same to each other, but not to the compiler.
   const body = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
-  return new Response(body, { status, headers: returned(answer.headers, by) })
+  return passOn(new Response(body, { status, headers: returned(answer.headers, by) }))
 }
 
-/** The same for a WebSocket: bytes both ways, as they come. */
+/** The same for a WebSocket: once the port has agreed to one, bytes both ways as they come. */
 export async function proxyUpgrade(
   daemon: Daemon,
-  { preview, path }: Found,
+  { preview, path, by }: Found,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
 ): Promise<void> {
   const { host, port } = await addressOf(daemon, preview)
   const search = /\?.*$/.exec(request.url ?? '')?.[0] ?? ''
-  const upstream = connect({ host, port })
-  upstream.once('connect', () => {
-    const headers = forwarded(request.headers, `localhost:${preview.port}`, (token) =>
-      daemon.tokens.knows(token),
-    )
-    const lines = Object.entries({ ...headers, connection: 'Upgrade', upgrade: 'websocket' }).flatMap(
-      ([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`),
-    )
-    upstream.write(`GET ${path}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
-    if (head.length > 0) upstream.write(head)
+  const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
+  const passed = forwarded(request.headers, `localhost:${preview.port}`, by, isOurs)
+  const { answer, upstream } = await new Promise<Agreed>((resolve, reject) => {
+    const outgoing = httpRequest({
+      host,
+      port,
+      path: path + search,
+      headers: { ...passed, connection: 'Upgrade', upgrade: 'websocket' },
+      agent: false,
+      timeout: answerMs,
+      signal: daemon.closing,
+    })
+    outgoing.once('upgrade', (answer, upstream, rest) => {
+      upstream.setTimeout(0)
+      upstream.unshift(rest)
+      resolve({ answer, upstream })
+    })
+    outgoing.once('response', (answer) => resolve({ answer }))
+    outgoing.once('timeout', () => outgoing.destroy(tooLate()))
+    outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
+    outgoing.end()
   })
-  daemon.closing.addEventListener('abort', () => upstream.destroy(), { once: true })
+  socket.write(headOf(answer, by, upstream === undefined ? 'close' : 'Upgrade'), 'latin1')
+  // Who does not become a WebSocket does not get the connection: what is said on it next is for the daemon.
+  if (upstream === undefined) return pipeline(answer, socket)
+  if (head.length > 0) upstream.write(head)
   await Promise.allSettled([pipeline(socket, upstream), pipeline(upstream, socket)])
   upstream.destroy()
   socket.destroy()
+}
+
+/** How long a port may be silent before it begins to answer. */
+const answerMs = 120_000
+
+function tooLate(): Error {
+  return new Error(`it did not begin to answer within ${answerMs / 1_000} s`)
+}
+
+interface Agreed {
+  readonly answer: IncomingMessage
+  /** There is none where the port answered as if it were any request. */
+  readonly upstream?: Duplex
+}
+
+function headOf(answer: IncomingMessage, by: Found['by'], connection: 'close' | 'Upgrade'): string {
+  const pairs = [...returned(answer.headers, by), ['connection', connection]]
+  if (connection === 'Upgrade') pairs.push(['upgrade', 'websocket'])
+  const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${lines.join('')}\r\n`
 }
 
 async function addressOf({ host }: Daemon, { sandbox, port }: Found['preview']): Promise<PortAddress> {

@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { alternate } from '../processes/alternate.ts'
+import { median, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import { AnswerReader } from './answer-reader.ts'
+import { bareProgram } from './bare.ts'
+import { openConnection, type Request, requestHead } from './connection.ts'
+import { freePort, stopChild } from './contestant.ts'
+import { howRun, serveCommand, startDaemon, token } from './daemon.ts'
+import { withLoad } from './load.ts'
+import { besideRow, missing, sandboxAgentCommand, sandboxAgentName } from './sandbox-agent.ts'
+
+const barMs = 150
+const rounds = 15
+const events = 100_000
+const batch = 1_000
+const retryMs = 1
+const authorization = `Bearer ${token}`
+const page: Request = { method: 'GET', path: '/v1/events', headers: { authorization } }
+const peerHealth: Request = { method: 'GET', path: '/v1/health' }
+
+/** From nothing to the first page of what was recorded before. */
+export async function coldStart(): Promise<Row[]> {
+  return inScratch(async (folder) => {
+    await record(folder)
+    const port = await freePort()
+    const peer = await sandboxAgentCommand(join(folder, 'peer'), port).catch(missing)
+    const ours = serveCommand(folder, port)
+    const bare = bareProgram(port, 'ok')
+    const took = await inTurns({
+      node: runNode,
+      ours: () => startToAnswer(ours, port, page, process.env),
+      bare: () => startToAnswer(bare, port, { method: 'GET', path: '/' }, process.env),
+      ...('missing' in peer ? {} : { peer: () => startToAnswer(peer.command, port, peerHealth, peer.env) }),
+    })
+    return rowsOf(took, 'missing' in peer ? peer.missing : undefined)
+  })
+}
+
+/** By a daemon that ends as it should. */
+async function record(folder: string): Promise<void> {
+  await using daemon = await startDaemon(folder)
+  const { port } = daemon
+  const path = '/v1/events'
+  await withLoad((ask) =>
+    ask('recordAndRead', {
+      port,
+      listen: { method: 'GET', path, headers: { authorization, accept: 'text/event-stream' } },
+      record: { method: 'POST', path, headers: { authorization, 'content-type': 'application/json' } },
+      stalled: 0,
+      events,
+      batch,
+    }),
+  )
+}
+
+/** The end of each is not counted: milliseconds come from the runs themselves. */
+async function inTurns(runs: Readonly<Record<string, () => Promise<number>>>) {
+  const took: Record<string, number[]> = {}
+  const noted = Object.entries(runs).map(([name, run]) => {
+    const all: number[] = []
+    took[name] = all
+    return [name, async () => all.push(await run())] as const
+  })
+  await alternate(Object.fromEntries(noted), { rounds, warmUp: 1 })
+  for (const all of Object.values(took)) all.shift()
+  return took
+}
+
+async function startToAnswer(
+  [program = '', ...args]: readonly string[],
+  port: number,
+  request: Request,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const began = performance.now()
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const ended = new AbortController()
+  child.once('exit', () => ended.abort(new Error(`${program} ended before it answered.`)))
+  try {
+    await firstAnswer(port, request, ended.signal)
+    return performance.now() - began
+  } finally {
+    await stopChild(child)
+  }
+}
+
+async function firstAnswer(port: number, request: Request, signal: AbortSignal): Promise<void> {
+  const reader = new AnswerReader()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  promise.catch(() => undefined)
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  const open = () =>
+    openConnection(port, (bytes) => {
+      if (reader.feed(bytes)) resolve()
+    }).catch(() => undefined)
+  let socket = await open()
+  for (; socket === undefined; socket = await open()) await sleep(retryMs, undefined, { signal })
+  socket.write(requestHead(request))
+  await promise
+  socket.destroy()
+  if (reader.status !== 200) throw new Error(`Expected 200, got ${reader.status}.`)
+}
+
+async function runNode(): Promise<number> {
+  const began = performance.now()
+  await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')
+  return performance.now() - began
+}
+
+function rowsOf(took: Readonly<Record<string, number[]>>, why: string | undefined): Row[] {
+  const { ours = [], bare = [], node = [], peer } = took
+  const mine = median(ours)
+  const beside = (numbers: readonly number[], who: string) =>
+    besideRow(
+      'the same',
+      `${median(numbers).toFixed(0)} ms (ours is ${(mine / median(numbers)).toFixed(1)} ×) ${who}`,
+    )
+  return [
+    {
+      what: `start to the first page of a journal of ${events.toLocaleString('en')} events, ${howRun}`,
+      measured: `${mine.toFixed(0)} ms (${Math.min(...ours).toFixed(0)} to ${Math.max(...ours).toFixed(0)})`,
+      against: '',
+      bar: `p50 ≤ ${barMs} ms`,
+      holds: mine <= barMs,
+    },
+    beside(node, 'node -e 0 alone'),
+    beside(bare, 'node:http alone, to its first answer'),
+    peer === undefined
+      ? besideRow('the same', why ?? '')
+      : beside(peer, `${sandboxAgentName}, to its first answer of health`),
+  ]
+}

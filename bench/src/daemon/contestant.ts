@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A server in a process of its own, which ends with its owner. */
+export interface Contestant extends AsyncDisposable {
+  readonly pid: number
+  readonly port: number
+}
+
+const startMs = 30_000
+const pollMs = 5
+
+/** Starts a server that will listen on a port, and waits until it says so. */
+export async function startContestant(
+  [program = '', ...args]: readonly string[],
+  { port, env = process.env, isReady }: StartOptions,
+): Promise<Contestant> {
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  await once(child, 'spawn')
+  const stop = () => stopChild(child)
+  const until = performance.now() + startMs
+  while (!(await isReady())) {
+    if (hasEnded(child)) throw new Error(`${program} ended before it listened.`)
+    if (performance.now() > until) {
+      await stop()
+      throw new Error(`${program} did not listen within ${startMs} ms.`)
+    }
+    await sleep(pollMs)
+  }
+  return { pid: child.pid!, port, [Symbol.asyncDispose]: stop }
+}
+
+interface StartOptions {
+  readonly port: number
+  readonly env?: NodeJS.ProcessEnv
+  isReady(): boolean | Promise<boolean>
+}
+
+export async function stopChild(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  await gone
+}
+
+/** Whether somebody answers there, whatever it says. */
+export async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`).then(
+    async (response) => {
+      await response.arrayBuffer()
+      return true
+    },
+    () => false,
+  )
+}
+
+/** One that nobody has just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}

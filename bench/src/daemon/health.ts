@@ -1,0 +1,92 @@
+import { median, type Row, rate } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import { answerOf, startBare } from './bare.ts'
+import type { Request } from './connection.ts'
+import type { Contestant } from './contestant.ts'
+import { howRun, startDaemon, token } from './daemon.ts'
+import { type Ask, withLoad } from './load.ts'
+import type { RequestsFigures } from './requests.ts'
+import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
+
+const bar = { latency: 1.5, rate: 0.6 }
+const connections = 8
+const count = 4_000
+const blocks = 15
+const warmUp = 3
+const request: Request = {
+  method: 'GET',
+  path: '/v1/health',
+  headers: { authorization: `Bearer ${token}` },
+}
+
+/** The least that can be asked. */
+export async function health(): Promise<Row[]> {
+  return inScratch(async (folder) => {
+    await using ours = await startDaemon(folder)
+    const same = await answerOf(`http://127.0.0.1:${ours.port}/v1/health`, token)
+    await using bare = await startBare(folder, same)
+    const found = await startSandboxAgent(folder)
+    await using peer = 'missing' in found ? undefined : found
+    const figures = await withLoad((ask) => inBlocks({ ours, bare, ...(peer && { peer }) }, ask))
+    return rowsOf(figures.ours!, figures.bare!, figures.peer, 'missing' in found ? found.missing : undefined)
+  })
+}
+
+/** In turns: whatever else the machine does disturbs all of them alike. */
+async function inBlocks(all: Readonly<Record<string, Contestant>>, ask: Ask) {
+  const figures: Record<string, RequestsFigures[]> = {}
+  for (let block = -warmUp; block < blocks; block += 1) {
+    const order = Object.entries(all)
+    for (const [name, { port }] of block % 2 === 0 ? order : order.toReversed()) {
+      const found = await ask('sendRequests', { port, request, connections, count })
+      figures[name] ??= []
+      if (block >= 0) figures[name].push(found)
+    }
+  }
+  return figures
+}
+
+function rowsOf(
+  ours: readonly RequestsFigures[],
+  bare: readonly RequestsFigures[],
+  peer: readonly RequestsFigures[] | undefined,
+  missing: string | undefined,
+): Row[] {
+  const latency = p50(ours) / p50(bare)
+  const share = perSecond(ours) / perSecond(bare)
+  const what = `GET /v1/health with a token, ${connections} connections, ${howRun}`
+  return [
+    {
+      what: `${what}: p50`,
+      measured: `${milliseconds(p50(ours))}, ${latency.toFixed(2)} ×`,
+      against: `${milliseconds(p50(bare))} node:http alone, the same bytes`,
+      bar: `≤ ${bar.latency} ×`,
+      holds: latency <= bar.latency,
+    },
+    {
+      what: 'the same: requests',
+      measured: `${rate(perSecond(ours))}, ${share.toFixed(2)} ×`,
+      against: `${rate(perSecond(bare))} node:http alone`,
+      bar: `≥ ${bar.rate} ×`,
+      holds: share >= bar.rate,
+    },
+    besideRow(
+      'the same',
+      peer === undefined
+        ? missing!
+        : `p50 ${milliseconds(p50(peer))}, ${rate(perSecond(peer))} ${sandboxAgentName} (no token)`,
+    ),
+  ]
+}
+
+function p50(figures: readonly RequestsFigures[]): number {
+  return median(figures.map(({ p50Ms }) => p50Ms))
+}
+
+function perSecond(figures: readonly RequestsFigures[]): number {
+  return median(figures.map((one) => one.perSecond))
+}
+
+function milliseconds(ms: number): string {
+  return `${ms.toFixed(3)} ms`
+}

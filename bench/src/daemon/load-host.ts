@@ -1,0 +1,26 @@
+// Makes load when asked, so that whoever measures memory and time does nothing else meanwhile.
+import { download, upload } from './file-transfer.ts'
+import { recordAndRead, stall } from './readers.ts'
+import { sendRequests } from './requests.ts'
+
+const kinds = { sendRequests, upload, download, stall, recordAndRead }
+
+export type Kinds = typeof kinds
+export interface Order<Kind extends keyof Kinds = keyof Kinds> {
+  readonly kind: Kind
+  readonly order: Parameters<Kinds[Kind]>[0]
+}
+
+process.on('message', (order: Order | 'end') => {
+  if (order === 'end') return void process.disconnect()
+  run(order).then(
+    (figures) => process.send?.({ figures }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  )
+})
+process.send?.('ready')
+
+async function run<Kind extends keyof Kinds>({ kind, order }: Order<Kind>): Promise<unknown> {
+  // The kind and its order belong together; the compiler cannot follow that through the table.
+  return (kinds[kind] as (order: unknown) => Promise<unknown>)(order)
+}

@@ -1,0 +1,31 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Kinds, Order } from './load-host.ts'
+
+export type Ask = <Kind extends keyof Kinds>(
+  kind: Kind,
+  order: Order<Kind>['order'],
+) => Promise<Awaited<ReturnType<Kinds[Kind]>>>
+
+/** One and the same process makes the load for everybody. */
+export async function withLoad<T>(use: (ask: Ask) => Promise<T>): Promise<T> {
+  const host = fork(fileURLToPath(new URL('./load-host.ts', import.meta.url)))
+  const gone = once(host, 'exit')
+  const failed = gone.then(([code]) => {
+    throw new Error(`The process that makes the load ended with ${code}.`)
+  })
+  failed.catch(() => undefined)
+  try {
+    await Promise.race([once(host, 'message'), failed])
+    return await use(async (kind, order) => {
+      host.send({ kind, order })
+      const [{ figures, error }] = await Promise.race([once(host, 'message'), failed])
+      if (error !== undefined) throw new Error(error)
+      return figures
+    })
+  } finally {
+    if (host.connected) host.send('end')
+    await gone
+  }
+}

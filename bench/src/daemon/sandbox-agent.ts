@@ -1,0 +1,39 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { peersFolder } from '../peers/install.ts'
+import type { Row } from '../report.ts'
+import { answers, type Contestant, freePort, startContestant } from './contestant.ts'
+
+export const sandboxAgentName = 'sandbox-agent 0.4.2'
+
+/** Everything it keeps goes into the folder. */
+export async function sandboxAgentCommand(folder: string, port: number) {
+  const program = join(await peersFolder(), 'node_modules/@sandbox-agent/cli-linux-x64/bin/sandbox-agent')
+  // Its install script would do that; the peers' scripts are not run.
+  chmodSync(program, 0o755)
+  return {
+    command: [program, 'server', '--port', String(port), '--no-token', '--no-telemetry'],
+    env: { ...process.env, HOME: folder },
+  }
+}
+
+/** The real one in a process of its own, or why there is none. */
+export async function startSandboxAgent(folder: string): Promise<Contestant | { readonly missing: string }> {
+  try {
+    const port = await freePort()
+    const { command, env } = await sandboxAgentCommand(folder, port)
+    return await startContestant(command, { port, env, isReady: () => answers(port) })
+  } catch (error) {
+    return missing(error)
+  }
+}
+
+export function missing(error: unknown): { readonly missing: string } {
+  const reason = error instanceof Error ? error.message : String(error)
+  return { missing: `${sandboxAgentName} is not available: ${reason.split('\n')[0]}` }
+}
+
+/** A figure to be looked at, without a bar. */
+export function besideRow(what: string, against: string): Row {
+  return { what, measured: '', against, bar: '', holds: null }
+}

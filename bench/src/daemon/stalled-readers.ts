@@ -1,0 +1,121 @@
+import { mebibytes, median, type Row, rate } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import { howRun, startDaemon, token } from './daemon.ts'
+import { type Ask, withLoad } from './load.ts'
+import { growthDuring, memoryOf } from './memory.ts'
+import type { ReadersFigures, ReadersOrder } from './readers.ts'
+
+const bar = { growthBytes: 64 * 1024 * 1024, share: 0.8 }
+const readers = 100
+const events = 200_000
+const batch = 500
+const warmUpEvents = 5_000
+/** Each as often as the other, first and last in turn. */
+const runs = [0, readers, readers, 0, 0, readers]
+
+interface Run extends ReadersFigures {
+  readonly stalled: number
+  readonly growthBytes: number
+  readonly peakBytes: number
+}
+
+/** Who stops reading costs the daemon nothing, and nobody else either. */
+export async function stalledReaders(): Promise<Row[]> {
+  const all = await withLoad(async (ask) => {
+    const done: Run[] = []
+    for (const stalled of runs) done.push(await run(ask, stalled))
+    return done
+  })
+  return rowsOf(
+    all.filter(({ stalled }) => stalled > 0),
+    all.filter(({ stalled }) => stalled === 0),
+  )
+}
+
+/** In a daemon that has done nothing else but a little of the same. */
+function run(ask: Ask, stalled: number): Promise<Run> {
+  return inScratch(async (folder) => {
+    await using daemon = await startDaemon(folder)
+    const { pid, port } = daemon
+    await ask('recordAndRead', { ...orderOf(port), events: warmUpEvents })
+    const after = { ...orderOf(port, await head(port)), stalled }
+    const { growthBytes, result } = await growthDuring(pid, async () => {
+      await ask('stall', after)
+      return ask('recordAndRead', after)
+    })
+    return { ...result, stalled, growthBytes, peakBytes: memoryOf(pid).peakBytes }
+  })
+}
+
+function orderOf(port: number, after?: string): ReadersOrder {
+  const authorization = `Bearer ${token}`
+  const path = '/v1/events'
+  return {
+    port,
+    listen: {
+      method: 'GET',
+      path: after === undefined ? path : `${path}?after=${encodeURIComponent(after)}`,
+      headers: { authorization, accept: 'text/event-stream' },
+    },
+    record: { method: 'POST', path, headers: { authorization, 'content-type': 'application/json' } },
+    stalled: 0,
+    events,
+    batch,
+  }
+}
+
+/** Where the journal ends. */
+async function head(port: number): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` }
+  let cursor = ''
+  for (let end = false; !end; ) {
+    const query = new URLSearchParams({ limit: '1000', ...(cursor !== '' && { after: cursor }) })
+    const page = await (await fetch(`http://127.0.0.1:${port}/v1/events?${query}`, { headers })).json()
+    ;({ cursor, end } = page as { cursor: string; end: boolean })
+  }
+  return cursor
+}
+
+function rowsOf(withThem: readonly Run[], without: readonly Run[]): Row[] {
+  const [growth, plain] = [growthOf(withThem), growthOf(without)]
+  const [speed, plainSpeed] = [speedOf(withThem), speedOf(without)]
+  const share = speed / plainSpeed
+  const whole = [...withThem, ...without].every(({ read, inOrder }) => read === events && inOrder)
+  const { frameBytes } = withThem[0]!
+  const many = `${readers} stalled readers, ${events.toLocaleString('en')} events of ${frameBytes.toFixed(0)} bytes as sent`
+  return [
+    {
+      what: `${many}, ${howRun}: memory`,
+      measured: `+${mebibytes(growth)} since before, +${mebibytes(growth - plain)} by them`,
+      against: `+${mebibytes(plain)} without them (peaks ${peaks(withThem)} beside ${peaks(without)} MiB)`,
+      bar: `< +${mebibytes(bar.growthBytes)} since before`,
+      holds: growth < bar.growthBytes,
+    },
+    {
+      what: 'the same: a live reader beside them',
+      measured: `${rate(speed)}, ${share.toFixed(2)} ×`,
+      against: `${rate(plainSpeed)} without them`,
+      bar: `≥ ${bar.share} ×`,
+      holds: share >= bar.share,
+    },
+    {
+      what: 'the same: what the live reader got',
+      measured: whole ? 'all of them, in order' : 'not all of them in order',
+      against: `${Math.min(...withThem.map(({ stillStalled }) => stillStalled))} stalled readers connected to the end`,
+      bar: 'all of them, in order',
+      holds: whole,
+    },
+  ]
+}
+
+function growthOf(some: readonly Run[]): number {
+  return median(some.map(({ growthBytes }) => growthBytes))
+}
+
+function speedOf(some: readonly Run[]): number {
+  return median(some.map(({ ms }) => (events / ms) * 1_000))
+}
+
+function peaks(some: readonly Run[]): string {
+  return some.map(({ peakBytes }) => (peakBytes / 1024 / 1024).toFixed(0)).join(', ')
+}

@@ -1,0 +1,170 @@
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mebibytes, median, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
+import { startBare } from './bare.ts'
+import type { Request } from './connection.ts'
+import type { Contestant } from './contestant.ts'
+import { howRun, rootOf, startDaemon, token } from './daemon.ts'
+import { type Ask, withLoad } from './load.ts'
+import { growthDuring } from './memory.ts'
+import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
+
+const mebi = 1024 * 1024
+const bar = { growthBytes: 32 * mebi, share: 0.7 }
+const sizes = [
+  { name: '64 MiB', bytes: 64 * mebi, rounds: 7 },
+  { name: '1 GiB', bytes: 1024 * mebi, rounds: 3 },
+] as const
+const warmUpBytes = 8 * mebi
+const octets = 'application/octet-stream'
+
+type Direction = 'up' | 'down'
+type Size = (typeof sizes)[number]
+
+interface Way {
+  readonly server: Contestant
+  /** Where the file lies, by its path on disk. */
+  readonly file: string
+  readonly request: Record<Direction, Request>
+  /** Waits for what goes on by itself. */
+  settle?(): Promise<unknown>
+}
+
+interface Figures {
+  readonly perSecond: number[]
+  readonly growthBytes: number[]
+}
+
+/** A file up and down that nobody holds in memory. */
+export async function transfers(): Promise<Row[]> {
+  const rows: Row[] = []
+  await withLoad(async (ask) => {
+    for (const size of sizes)
+      for (const direction of ['up', 'down'] as const) rows.push(...(await measure(ask, size, direction)))
+  })
+  return rows
+}
+
+/** In processes that have done nothing else. */
+function measure(ask: Ask, size: Size, direction: Direction): Promise<Row[]> {
+  return inScratch(async (folder) => {
+    await using daemon = await startDaemon(folder)
+    await using plain = await startBare(folder, { headers: { 'content-type': octets }, body: '' })
+    const found = await startSandboxAgent(folder)
+    await using peer = 'missing' in found ? undefined : found
+    const ways = {
+      ours: ours(daemon, folder),
+      bare: bare(plain, folder),
+      ...(peer && { peer: peerWay(peer, folder) }),
+    }
+    const { figures, refused } = await inTurns(ask, ways, size, direction)
+    return rowsOf(size, direction, figures, 'missing' in found ? found.missing : refused)
+  })
+}
+
+function ours(server: Contestant, folder: string): Way {
+  const path = '/v1/files/content?path=sent.bin'
+  const headers = { authorization: `Bearer ${token}` }
+  const flush = `http://127.0.0.1:${server.port}/v1/files/flush`
+  return {
+    server,
+    file: join(rootOf(folder), 'sent.bin'),
+    request: { up: { method: 'PUT', path, headers }, down: { method: 'GET', path, headers } },
+    settle: () => fetch(flush, { method: 'POST', headers }),
+  }
+}
+
+function bare(server: Contestant, folder: string): Way {
+  const path = '/file?path=bare.bin'
+  return {
+    server,
+    file: join(folder, 'bare.bin'),
+    request: { up: { method: 'PUT', path }, down: { method: 'GET', path } },
+  }
+}
+
+function peerWay(server: Contestant, folder: string): Way {
+  const file = join(folder, 'peer.bin')
+  const path = `/v1/fs/file?path=${encodeURIComponent(file)}`
+  return { server, file, request: { up: { method: 'PUT', path }, down: { method: 'GET', path } } }
+}
+
+async function inTurns(ask: Ask, ways: Readonly<Record<string, Way>>, size: Size, direction: Direction) {
+  const figures: Record<string, Figures> = {}
+  let refused: string | undefined
+  const left = new Map(Object.entries(ways))
+  for (const way of left.values()) await transfer(ask, way, direction, warmUpBytes)
+  for (let round = 0; round < size.rounds; round += 1) {
+    for (const [name, way] of round % 2 === 0 ? [...left] : [...left].toReversed()) {
+      const { growthBytes, result } = await transfer(ask, way, direction, size.bytes)
+      if (result.status !== 200) {
+        if (name !== 'peer') throw new Error(`${name}: expected 200, got ${result.status}.`)
+        refused = `${result.status || 'connection cut'}: more than ${sandboxAgentName} takes`
+        left.delete(name)
+        continue
+      }
+      figures[name] ??= { perSecond: [], growthBytes: [] }
+      figures[name].perSecond.push((size.bytes / result.ms) * 1_000)
+      figures[name].growthBytes.push(growthBytes)
+    }
+  }
+  return { figures, refused }
+}
+
+/** What came up is a new file each time, and gone afterwards; what goes down is in the cache of the system. */
+async function transfer(ask: Ask, way: Way, direction: Direction, bytes: number) {
+  const { server, file, request } = way
+  const order = { port: server.port, request: request[direction], bytes }
+  if (direction === 'down') plant(file, bytes)
+  await way.settle?.()
+  if (direction === 'down') return growthDuring(server.pid, () => ask('download', order))
+  const found = await growthDuring(server.pid, () => ask('upload', order))
+  if (found.result.status === 200 && statSync(file).size !== bytes)
+    throw new Error(`${file}: expected ${bytes} bytes, got ${statSync(file).size}.`)
+  rmSync(file, { force: true })
+  return found
+}
+
+function plant(file: string, bytes: number): void {
+  const part = Buffer.alloc(8 * mebi, 'vitrine ')
+  if (statSync(file, { throwIfNoEntry: false })?.size === bytes) return
+  writeFileSync(file, '')
+  for (let left = bytes; left > 0; left -= part.length) writeFileSync(file, part, { flag: 'a' })
+  truncateSync(file, bytes)
+}
+
+function rowsOf(
+  { name }: Size,
+  direction: Direction,
+  { ours: mine, bare: plain, peer }: Readonly<Record<string, Figures>>,
+  why: string | undefined,
+): Row[] {
+  const [speed, plainSpeed] = [median(mine!.perSecond), median(plain!.perSecond)]
+  const share = speed / plainSpeed
+  const growth = Math.max(...mine!.growthBytes)
+  const what = `${name} ${direction}, ${howRun}`
+  const how = direction === 'up' ? 'pipeline to a file, then rename' : 'pipeline from a file'
+  return [
+    {
+      what: `${what}: speed`,
+      measured: `${mebibytes(speed)}/s, ${share.toFixed(2)} ×`,
+      against: `${mebibytes(plainSpeed)}/s node:http, ${how} (no journal)`,
+      bar: `≥ ${bar.share} ×`,
+      holds: share >= bar.share,
+    },
+    {
+      what: `${name} ${direction}: memory of the daemon meanwhile`,
+      measured: `+${mebibytes(growth)} (first +${mebibytes(mine!.growthBytes[0]!)})`,
+      against: `+${mebibytes(Math.max(...plain!.growthBytes))} node:http`,
+      bar: `< ${mebibytes(bar.growthBytes)}`,
+      holds: growth < bar.growthBytes,
+    },
+    besideRow(
+      `${name} ${direction}`,
+      peer === undefined
+        ? (why ?? '')
+        : `${mebibytes(median(peer.perSecond))}/s, +${mebibytes(Math.max(...peer.growthBytes))} ${sandboxAgentName}`,
+    ),
+  ]
+}

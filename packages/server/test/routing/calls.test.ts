@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Answer,
+  allEvents,
+  bearer,
+  jsonBody,
+  openDaemon,
+  problemOf,
+  type TestDaemon,
+  token,
+} from '../daemon.ts'
+
+const bob = 'full-token-of-bob-91c2'
+const patience = { timeout: 30_000 }
+let daemon: TestDaemon
+beforeAll(async () => {
+  daemon = await openDaemon({
+    tokens: [
+      { name: 'alice', token, access: 'full' },
+      { name: 'bob', token: bob, access: 'full' },
+      { name: 'viewer', token: 'read-token-5a2e9b7c41d80f36', access: 'read' },
+    ],
+  })
+})
+afterAll(() => daemon.close())
+
+let count = 0
+const newId = () => `call-of-test-${++count}`
+
+/** A command under an id, once it runs: it has said so in a file. */
+async function started(id: string, command = 'sleep 600'): Promise<{ answer: Promise<Response> }> {
+  const mark = `${id}-runs`
+  const answer = exec(id, { command: `touch ${mark}; ${command}` })
+  answer.catch(() => undefined)
+  await expect
+    .poll(async () => (await daemon.call('GET', `/v1/files/exists?path=${mark}`)).exists, patience)
+    .toBe(true)
+  return { answer }
+}
+
+function exec(id: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  const { body: text, headers: type } = jsonBody(body)
+  return daemon.fetch('/v1/exec', {
+    method: 'POST',
+    body: text,
+    headers: { ...type, 'vitrine-call': id, ...headers },
+  })
+}
+
+function callOff(id: string, as: string = token): Promise<Response> {
+  return daemon.fetch(`/v1/calls/${id}`, { method: 'DELETE', headers: bearer(as) })
+}
+
+async function finishedExecs(): Promise<Answer[]> {
+  const events = await allEvents(daemon, '&types=operation.finished')
+  return events.filter(({ data }) => data.op === 'exec').map(({ data }) => data)
+}
+
+describe('a call with an id', () => {
+  it('can be called off, and still tells what came of it', async () => {
+    const id = newId()
+    const { answer } = await started(id, 'echo so far; sleep 600')
+    expect((await callOff(id)).status).toBe(204)
+    const response = await answer
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({
+      outcome: 'cancelled',
+      exitCode: null,
+      stdout: 'so far\n',
+    })
+  })
+
+  it('has ended, and is on record, once calling it off is answered', async () => {
+    const id = newId()
+    const before = (await finishedExecs()).length
+    const { answer } = await started(id)
+    await callOff(id)
+    const finished = await finishedExecs()
+    expect(finished).toHaveLength(before + 1)
+    expect(finished.at(-1)).toMatchObject({ outcome: 'cancelled' })
+    await (await answer).text()
+  })
+
+  it('ends alone: others of the same caller go on', async () => {
+    const [one, other] = [newId(), newId()]
+    const { answer: first } = await started(one)
+    const { answer: second } = await started(other, 'while [ ! -e go-on ]; do sleep 0.05; done; echo whole')
+    await callOff(one)
+    expect(((await (await first).json()) as Answer).outcome).toBe('cancelled')
+    await daemon.call('PUT', '/v1/files/content?path=go-on')
+    expect(await (await second).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
+  })
+
+  it('is not called off by another token, which learns nothing of it', async () => {
+    const id = newId()
+    const { answer } = await started(id, 'while [ ! -e not-yet ]; do sleep 0.05; done; echo whole')
+    expect((await callOff(id, bob)).status).toBe(204)
+    expect((await callOff('there-is-no-such-call', bob)).status).toBe(204)
+    expect((await problemOf(await callOff(id, 'read-token-5a2e9b7c41d80f36'))).code).toBe('access_denied')
+    expect((await problemOf(await callOff(id, 'wrong-token-0000'))).code).toBe('token_invalid')
+    await daemon.call('PUT', '/v1/files/content?path=not-yet')
+    expect(await (await answer).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
+  })
+
+  it('that has ended, or never was, is called off without a word', async () => {
+    const id = newId()
+    await (await exec(id, { command: 'true' })).text()
+    expect((await callOff(id)).status).toBe(204)
+    expect((await callOff('never-was-there')).status).toBe(204)
+  })
+
+  it('may be called off twice', async () => {
+    const id = newId()
+    const { answer } = await started(id)
+    const answers = await Promise.all([callOff(id), callOff(id)])
+    expect(answers.map(({ status }) => status)).toEqual([204, 204])
+    expect(((await (await answer).json()) as Answer).outcome).toBe('cancelled')
+  })
+
+  it('that was called off before it began runs nothing, and is on record', async () => {
+    const id = newId()
+    const before = (await finishedExecs()).length
+    const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-called-off': 'true' })
+    const answer = (await response.json()) as Answer
+    expect(answer.outcome ?? answer.code).toBe('cancelled')
+    expect((await daemon.call('GET', '/v1/files/exists?path=never-made')).exists).toBe(false)
+    const finished = await finishedExecs()
+    expect(finished).toHaveLength(before + 1)
+    expect(finished.at(-1)).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it('has it for itself while it runs, and another may have it afterwards', async () => {
+    const id = newId()
+    const { answer } = await started(id)
+    const second = await exec(id, { command: 'touch twice' })
+    expect(await problemOf(second)).toMatchObject({ status: 400, code: 'argument_invalid' })
+    expect((await daemon.call('GET', '/v1/files/exists?path=twice')).exists).toBe(false)
+    await callOff(id)
+    await (await answer).text()
+    expect(await (await exec(id, { command: 'echo again' })).json()).toMatchObject({ stdout: 'again\n' })
+  })
+
+  it.each(['short', 'x'.repeat(129), 'with space', 'a/../../b', 'semi;colon', '', '%00%00%00%00'])(
+    'has one that is no id refused: %j',
+    async (id) => {
+      const response = await exec(id, { command: 'touch with-bad-id' })
+      expect(await problemOf(response)).toMatchObject({ status: 400, code: 'argument_invalid' })
+      expect((await daemon.call('GET', '/v1/files/exists?path=with-bad-id')).exists).toBe(false)
+    },
+  )
+
+  it('that writes a file leaves nothing of it when it is called off half-way', async () => {
+    const id = newId()
+    let feed: ReadableStreamDefaultController<Uint8Array> | undefined
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        feed = controller
+      },
+    })
+    const writing = daemon.fetch('/v1/files/content?path=half.bin', {
+      method: 'PUT',
+      body,
+      duplex: 'half',
+      headers: { 'vitrine-call': id },
+    } as RequestInit)
+    feed?.enqueue(new Uint8Array(100_000))
+    await expect
+      .poll(
+        async () =>
+          (await allEvents(daemon, '&types=operation.started')).filter(
+            ({ data }) => data.path === 'half.bin',
+          ),
+        patience,
+      )
+      .toHaveLength(1)
+    expect((await callOff(id)).status).toBe(204)
+    expect(await problemOf(await writing)).toMatchObject({ status: 499, code: 'cancelled' })
+    expect((await daemon.call('GET', '/v1/files/exists?path=half.bin')).exists).toBe(false)
+  })
+
+  it('ends too when only its connection is dropped, and its id is free again', async () => {
+    const id = newId()
+    const gone = new AbortController()
+    const { body, headers } = jsonBody({ command: 'touch dropped-runs; sleep 600' })
+    const dropped = daemon.fetch('/v1/exec', {
+      ...{ method: 'POST', body, signal: gone.signal },
+      headers: { ...headers, 'vitrine-call': id },
+    })
+    dropped.catch(() => undefined)
+    await expect
+      .poll(async () => (await daemon.call('GET', '/v1/files/exists?path=dropped-runs')).exists, patience)
+      .toBe(true)
+    gone.abort()
+    await expect.poll(async () => (await exec(id, { command: 'echo free' })).status, patience).toBe(200)
+    expect((await finishedExecs()).at(-2)).toMatchObject({ outcome: 'cancelled' })
+  })
+})

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { patiently } from '../../src/answers/patient.ts'
+import { problemResponse } from '../../src/answers/problem.ts'
+import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
+import { dial, readAnswer } from '../raw.ts'
+
+const patience = { timeout: 50_000 }
+
+describe('an answer that is waited for', () => {
+  const later = () => Promise.withResolvers<Response>()
+
+  it('and comes soon is the answer as it is, whatever it says', async () => {
+    const answer = new Response('{"a":1}', { status: 201, headers: { 'x-own': 'kept' } })
+    expect(await patiently(Promise.resolve(answer), 60_000)).toBe(answer)
+    const problem = problemResponse(new Error('no'))
+    expect((await patiently(Promise.resolve(problem), 60_000)).status).toBe(500)
+    await expect(patiently(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
+  })
+
+  it('has its headers before it is there, then spaces, and in the end itself', async () => {
+    const { promise, resolve } = later()
+    const response = await patiently(promise, 5)
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    })
+    const parts = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    for (let count = 0; count < 3; count += 1) expect((await parts.read()).value).toMatch(/^ +$/)
+    resolve(new Response('{"a":1}'))
+    let rest = ''
+    for (let part = await parts.read(); !part.done; part = await parts.read()) rest += part.value
+    expect(JSON.parse(rest)).toEqual({ a: 1 })
+    expect(rest).toMatch(/^ *\{"a":1\}$/)
+  })
+
+  it('and comes late as a problem is known by its type', async () => {
+    const { promise, resolve } = later()
+    const response = await patiently(promise, 1)
+    resolve(problemResponse(new Error('no')))
+    expect(await response.json()).toMatchObject({
+      type: expect.stringMatching(/^urn:vitrine:error:/),
+      status: 500,
+      todo: expect.any(String),
+    })
+  })
+
+  it('and never comes whole does not look whole', async () => {
+    const { promise, reject } = later()
+    const response = await patiently(promise, 1)
+    reject(new Error('broken'))
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  it('is not waited for any more by who went: nothing is said, nothing is thrown', async () => {
+    const complaints: unknown[] = []
+    const complain = (reason: unknown) => complaints.push(reason)
+    process.on('unhandledRejection', complain)
+    onTestFinished(() => void process.off('unhandledRejection', complain))
+    for (const end of ['resolve', 'reject'] as const) {
+      const { promise, ...ends } = later()
+      const response = await patiently(promise, 1)
+      const reader = response.body!.getReader()
+      await reader.read()
+      await reader.cancel()
+      if (end === 'resolve') ends.resolve(new Response('{}'))
+      else ends.reject(new Error('late'))
+      await promise.catch(() => undefined)
+      for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+    }
+    expect(complaints).toEqual([])
+  })
+})
+
+describe('a daemon', () => {
+  let daemon: TestDaemon
+  beforeAll(async () => {
+    daemon = await openDaemon({ cors: ['https://app.example.com'] })
+  })
+  afterAll(() => daemon.close())
+
+  const exec = (command: string, headers = {}) => {
+    const { body, headers: type } = jsonBody({ command })
+    return daemon.fetch('/v1/exec', {
+      ...{ method: 'POST', body },
+      headers: { ...type, 'vitrine-patient': 'true', ...headers },
+    })
+  }
+
+  /** A request of which every byte is seen. */
+  const dialled = (command: string, headers: string) => {
+    const body = JSON.stringify({ command })
+    return dial(
+      daemon.port,
+      `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
+    )
+  }
+
+  it('answers at once where it can, with the status that says it', async () => {
+    const quick = await exec('echo quick')
+    expect(quick.headers.get('content-length')).not.toBeNull()
+    expect(await quick.json()).toMatchObject({ stdout: 'quick\n' })
+    const wrong = await exec('echo a\0b')
+    expect(wrong.status).toBe(400)
+    expect(wrong.headers.get('content-type')).toBe('application/problem+json')
+  })
+
+  it('says that it is still there while a command runs, to who asked for it and to nobody else', async () => {
+    const wait = 'until [ -e enough ]; do sleep 0.1; done; echo done'
+    using patient = await dialled(wait, 'vitrine-patient: true\r\norigin: https://app.example.com\r\n')
+    using plain = await dialled(wait, '')
+    using off = await dialled(wait, 'vitrine-patient: false\r\n')
+    using leaving = await dialled('echo $$; exec sleep 600', 'vitrine-patient: true\r\n')
+    await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
+    leaving.socket.destroy()
+    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n$/)
+    const { status, headers } = readAnswer(patient.text)
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com')
+    expect([plain.text, off.text]).toEqual(['', ''])
+    await daemon.call('PUT', '/v1/files/content?path=enough')
+    for (const one of [patient, plain, off])
+      await expect.poll(() => one.text, patience).toContain('"stdout":"done\\n"')
+    // Who leaves in the middle ends the command, as it would have before.
+    const ended = async () =>
+      (await allEvents(daemon, '&types=operation.finished')).map(({ data }) => data.outcome)
+    await expect.poll(ended, patience).toContain('cancelled')
+  }, 100_000)
+})
