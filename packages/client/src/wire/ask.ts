@@ -92,19 +92,26 @@ function written(json: unknown): string {
 
 /** Asks for JSON. The server answers with what the contract says; nothing here checks it a second time. */
 export async function askJson<T>(wire: Wire, asked: Asked): Promise<T> {
-  const { response, callOff, where } = await ask(wire, asked)
-  let text: string
+  const answer = await ask(wire, asked)
+  return answered(await textOf(answer, asked), answer) as T
+}
+
+/** Read to its end, a connection can be used again. */
+async function textOf({ response, callOff }: Answer, { bytes }: Asked): Promise<string> {
   try {
-    text = await response.text()
+    return await response.text()
   } catch (error) {
     throw callOff.error(error)
   } finally {
     callOff.release()
-    asked.bytes?.leave()
+    bytes?.leave()
   }
+}
+
+function answered(text: string, { where, response }: Answer): unknown {
   const answer = parsed(text, where, response.status)
   if (isLateProblem(answer)) throw fromProblem(answer)
-  return answer as T
+  return answer
 }
 
 function parsed(text: string, where: string, status: number): unknown {
@@ -117,13 +124,8 @@ function parsed(text: string, where: string, status: number): unknown {
 
 /** Asks for something to be done that has no answer. */
 export async function askDone(wire: Wire, asked: Asked): Promise<void> {
-  const { response, callOff } = await ask(wire, asked)
-  try {
-    // Read to its end, a connection can be used again.
-    await response.arrayBuffer()
-  } catch (error) {
-    throw callOff.error(error)
-  } finally {
-    callOff.release()
-  }
+  const answer = await ask(wire, asked)
+  const text = await textOf(answer, asked)
+  // What took long has begun as a success; what came of it is known now.
+  if (text.trim() !== '') answered(text, answer)
 }

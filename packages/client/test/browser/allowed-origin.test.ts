@@ -112,10 +112,10 @@ it('watches files from the moment of the call', async () => {
     // What is written by somebody else, until the first of it is seen: from then on it is watched.
     for (let count = 0; seen.length === 0; count += 1) await files.write(`probe-${count}`, 'x')
   }, pages.where())
-  await pages.daemon.call('POST', '/v1/exec', {
-    command: 'echo a > left.log; echo b > watched.txt; rm watched.txt',
-  })
   const seen = () => page.evaluate(() => (globalThis as unknown as InPage).kept.seen as string[])
+  await pages.daemon.call('POST', '/v1/exec', { command: 'echo a > left.log; echo b > watched.txt' })
+  await expect.poll(seen, patience).toContain('file.created watched.txt')
+  await pages.daemon.call('POST', '/v1/exec', { command: 'rm watched.txt' })
   await expect.poll(seen, patience).toContain('file.deleted watched.txt')
   expect((await seen()).filter((line) => line.includes('left.log'))).toEqual([])
   clean(opened)
