@@ -1,10 +1,12 @@
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener, RequestError } from '@hono/node-server'
 import { toProblem, VitrineError } from '@vitrine/protocol'
-import { isWhole } from './answers/passed-on.ts'
-import { problemResponse } from './answers/problem.ts'
+import { problemAnswer } from './answers/problem.ts'
 import { refuseRaw } from './answers/raw-problem.ts'
+import type { Answer } from './exchange/answer.ts'
+import { http } from './exchange/http.ts'
+import { fromIncoming } from './exchange/incoming.ts'
+import { send } from './exchange/outgoing.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {
@@ -33,16 +35,7 @@ const closeMs = 1_000
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
   const { headersMs = 10_000, bodyIdleMs = 300_000 } = options
-  const answer = getRequestListener(
-    async (request, { incoming, outgoing }) => {
-      const response = await server.fetch(request)
-      // A body that nobody read to its end takes the connection with it: nothing more is to be sent on it.
-      if (!incoming.complete || incoming.readableLength > 0) outgoing.setHeader('connection', 'close')
-      return cutOnError(response, outgoing)
-    },
-    { overrideGlobalObjects: false, errorHandler: malformed },
-  )
-  const http = createHttpServer(
+  const listener = http.createServer(
     {
       headersTimeout: headersMs,
       requestTimeout: 0,
@@ -51,21 +44,20 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      if (!URL.canParse(`http://${incoming.headers.host}`)) return refuseRaw(incoming.socket, noHost)
       limitPauses(incoming, bodyIdleMs)
-      void answer(incoming, outgoing)
+      void respond(server, incoming, outgoing)
     },
   )
-  http.maxConnections = maxConnections
-  http.keepAliveTimeout = 65_000
-  http.on('upgrade', server.upgrade)
-  http.on('clientError', (error, socket) => refuse(error, socket as Socket))
+  listener.maxConnections = maxConnections
+  listener.keepAliveTimeout = 65_000
+  listener.on('upgrade', server.upgrade)
+  listener.on('clientError', (error, socket) => refuse(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {
-    http.once('error', (error) => reject(cannotListen(error, hostname, port)))
-    http.listen(port, hostname, resolve)
+    listener.once('error', (error) => reject(cannotListen(error, hostname, port)))
+    listener.listen(port, hostname, resolve)
   })
-  const { port: bound } = http.address() as AddressInfo
-  const close = once(() => closeAll(server, http))
+  const { port: bound } = listener.address() as AddressInfo
+  const close = once(() => closeAll(server, listener))
   return {
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${bound}`,
     port: bound,
@@ -79,7 +71,8 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
  * waits quietly for an answer, and a connection that is kept.
  */
 function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
-  const { socket } = incoming
+  const { socket, headers } = incoming
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
   let seen = socket.bytesRead
   const timer = setInterval(() => {
     if (incoming.complete) return clearInterval(timer)
@@ -91,39 +84,23 @@ function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
   incoming.once('close', () => clearInterval(timer))
 }
 
-/**
- * A body that fails half-way takes its connection with it. Whoever is handed the error would end the answer as if it were
- * whole, with the message as its last words.
- */
-function cutOnError(response: Response, outgoing: { destroy(): unknown }): Response {
-  if (isWhole(response) || response.body === null) return response
-  const reader = response.body.getReader()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read()
-          if (done) controller.close()
-          else controller.enqueue(value)
-        } catch {
-          outgoing.destroy()
-          controller.close()
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
-  return new Response(body, response)
+async function respond(server: Server, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const answer = await answerTo(server, incoming, outgoing)
+  // A body that nobody read to its end takes the connection with it: nothing more is to be sent on it.
+  if (!incoming.complete || incoming.readableLength > 0) outgoing.setHeader('connection', 'close')
+  await send(answer, outgoing)
 }
 
-const noHost = toProblem(new VitrineError('host_refused', 'The Host header is not the name of a host.'))
-
-/** A Host header or an address of which no URL can be made. */
-function malformed(error: unknown): Response {
-  if (!(error instanceof RequestError)) return problemResponse(error)
-  const code = /host/i.test(error.message) ? 'host_refused' : 'body_invalid'
-  return problemResponse(new VitrineError(code, `${error.message}.`))
+async function answerTo(
+  server: Server,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Answer> {
+  try {
+    return await server.answer(fromIncoming(incoming, outgoing))
+  } catch (error) {
+    return problemAnswer(error)
+  }
 }
 
 /** What is not HTTP is told so, where it still listens. */
@@ -139,11 +116,11 @@ function refuse(error: Error & { code?: string }, socket: Socket): void {
   refuseRaw(socket, { ...problem, status })
 }
 
-async function closeAll(server: Server, http: HttpServer): Promise<void> {
+async function closeAll(server: Server, listener: HttpServer): Promise<void> {
   server.close()
-  const closed = new Promise<void>((resolve) => http.close(() => resolve()))
-  http.closeIdleConnections()
-  const timer = setTimeout(() => http.closeAllConnections(), closeMs)
+  const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
+  listener.closeIdleConnections()
+  const timer = setTimeout(() => listener.closeAllConnections(), closeMs)
   await closed
   clearTimeout(timer)
 }

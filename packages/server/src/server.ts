@@ -3,9 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
-import { problemResponse } from './answers/problem.ts'
+import { problemAnswer } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
+import { Answer } from './exchange/answer.ts'
+import { type Asked, fromRequest } from './exchange/asked.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { Hosts } from './guard/hosts.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
@@ -45,8 +47,10 @@ export interface ServerLimits {
 
 /** The HTTP face of a host. It borrows the host: closing it ends connections, never a sandbox. */
 export interface Server {
-  /** A web-standard handler: listen with it, or mount it in an app of your own. */
+  /** A web-standard handler: mount it in an app of your own. */
   readonly fetch: (request: Request) => Promise<Response>
+  /** What `listen` answers with. It never rejects. */
+  readonly answer: (request: Asked) => Promise<Answer>
   /** For the `upgrade` event of a server of Node: terminals over WebSockets. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Streams end with a reason. */
@@ -82,33 +86,31 @@ export function createServer(options: ServerOptions): Server {
   const route = createRouter(daemon, { jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024 })
 
   /** Who it is and whether it may is settled before anybody looks at what it wants. */
-  async function answer(request: Request): Promise<Response> {
-    const { headers } = request
-    const { host: address, pathname } = new URL(request.url)
-    const host = headers.get('host') ?? address
+  async function answer(request: Asked): Promise<Answer> {
+    const { host: address, pathname } = request.url
+    const host = request.header('host') ?? address
     // A preview is known by its token, which no page can guess; nothing else of the daemon is behind its name.
     const preview = daemon.previews.find(host, pathname)
     if (preview !== undefined) return proxy(daemon, preview, request)
     hosts.check(host)
-    const origin = origins.check(headers.get('origin'), host)
-    const cors = origin === undefined ? {} : corsHeaders(origin)
+    const origin = origins.check(request.header('origin'), host)
     if (request.method === 'OPTIONS' && origin !== undefined)
-      return new Response(null, { status: 204, headers: { ...securityHeaders, ...preflightHeaders(origin) } })
+      return new Answer(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
     if (pathname === '/' || pathname === '/ui' || pathname.startsWith('/ui/'))
       return page(pathname, request.method)
-    try {
-      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
-      const caller = known.caller(bearerToken(headers.get('authorization')))
-      const response = await route(request, caller)
-      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
-      return response
-    } catch (error) {
-      return problemResponse(error, cors)
-    }
+    const given = await routed(request).catch((error: unknown) => problemAnswer(error))
+    return origin === undefined ? given : given.with(corsHeaders(origin))
   }
 
+  async function routed(request: Asked): Promise<Answer> {
+    if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
+    return route(request, known.caller(bearerToken(request.header('authorization'))))
+  }
+
+  const surely = (request: Asked) => answer(request).catch((error: unknown) => problemAnswer(error))
   return {
-    fetch: (request) => answer(request).catch((error: unknown) => problemResponse(error)),
+    answer: surely,
+    fetch: async (request) => (await surely(fromRequest(request))).toResponse(),
     upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
     close: () => closing.abort(),
   }

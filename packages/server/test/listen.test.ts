@@ -1,11 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
+import { Answer } from '../src/exchange/answer.ts'
 import { type ListenOptions, listen, type Server } from '../src/index.ts'
-import { type Answer, bearer, openDaemon, token } from './daemon.ts'
+import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
 import { dial, readAnswer } from './raw.ts'
 
 /** A port on which something else answers. */
-function serve(fetch: Server['fetch'], options: ListenOptions = {}) {
-  return listen({ fetch, upgrade: (_request, socket) => socket.destroy(), close: () => undefined }, options)
+function serve(answer: Server['answer'], options: ListenOptions = {}) {
+  const upgrade: Server['upgrade'] = (_request, socket) => void socket.destroy()
+  const fetch = () => Promise.reject(new Error('It is not asked that way.'))
+  return listen({ answer, fetch, upgrade, close: () => undefined }, options)
 }
 
 const head = `host: localhost\r\nauthorization: Bearer ${token}`
@@ -30,7 +33,7 @@ describe('an answer that fails half-way', () => {
           else controller.enqueue(Buffer.from('some bytes '))
         },
       })
-      return new Response(body, { headers: { 'content-type': 'application/octet-stream' } })
+      return new Answer(200, { 'content-type': 'application/octet-stream' }, body)
     })
     using connection = await dial(port.port, `GET / HTTP/1.1\r\nhost: localhost\r\n\r\n`)
     const text = await connection.ended
@@ -87,7 +90,7 @@ describe('a caller', () => {
       method: 'POST',
       body: new Uint8Array(8 * 1024 * 1024),
     })
-    expect(((await response.json()) as Answer).stdout.trim()).toBe(String(8 * 1024 * 1024))
+    expect(((await response.json()) as Given).stdout.trim()).toBe(String(8 * 1024 * 1024))
   })
 
   it('may use its connection again', async () => {
@@ -103,7 +106,7 @@ describe('a caller', () => {
 describe('a port', () => {
   it('that is taken is said to be', async () => {
     await using daemon = await openDaemon()
-    await expect(serve(async () => new Response(), { port: daemon.port })).rejects.toMatchObject({
+    await expect(serve(async () => new Answer(204, {}, null), { port: daemon.port })).rejects.toMatchObject({
       code: 'argument_invalid',
       message: expect.stringContaining('something else listens there'),
     })

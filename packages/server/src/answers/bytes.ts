@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { Answer } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
 export interface Range {
@@ -8,7 +9,7 @@ export interface Range {
 }
 
 /** The one range of a `Range` header; nothing where there is none, or one that may be ignored. */
-export function readRange(header: string | null, size: number): Range | undefined {
+export function readRange(header: string | undefined, size: number): Range | undefined {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
   if (found === null) return undefined
   const [, first = '', last = ''] = found
@@ -23,16 +24,16 @@ export function readRange(header: string | null, size: number): Range | undefine
 }
 
 /** Bytes of a known size, or a range of them. */
-export function bytesResponse(
+export function bytesAnswer(
   body: ReadableStream<Uint8Array>,
   size: number,
   range: Range | undefined,
   headers: Readonly<Record<string, string>> = {},
-): Response {
+): Answer {
   const { start, end } = range ?? { start: 0, end: size }
-  return new Response(body, {
-    status: range === undefined ? 200 : 206,
-    headers: {
+  return new Answer(
+    range === undefined ? 200 : 206,
+    {
       ...securityHeaders,
       'content-type': 'application/octet-stream',
       'accept-ranges': 'bytes',
@@ -40,10 +41,11 @@ export function bytesResponse(
       ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
       ...headers,
     },
-  })
+    body,
+  )
 }
 
 /** Bytes of which nobody knows yet how many there are. */
-export function streamResponse(body: ReadableStream<Uint8Array>, type: string): Response {
-  return new Response(body, { headers: { ...securityHeaders, 'content-type': type } })
+export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): Answer {
+  return new Answer(200, { ...securityHeaders, 'content-type': type }, body)
 }

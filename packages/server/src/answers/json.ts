@@ -1,8 +1,8 @@
+import { Answer } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
-export function json(status: number, value: unknown): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { ...securityHeaders, 'content-type': 'application/json' },
-  })
+const headers = { ...securityHeaders, 'content-type': 'application/json' }
+
+export function json(status: number, value: unknown): Answer {
+  return new Answer(status, headers, JSON.stringify(value))
 }

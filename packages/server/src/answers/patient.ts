@@ -1,3 +1,4 @@
+import { Answer } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
 const encoder = new TextEncoder()
@@ -7,11 +8,11 @@ const encoder = new TextEncoder()
  * `vitrine-patient: true` gets them after a while, then spaces, and in the end the JSON that it would have got: an
  * answer, or a problem, which it knows by its `type`.
  */
-export async function patiently(answer: Promise<Response>, everyMs: number): Promise<Response> {
+export async function patiently(coming: Promise<Answer>, everyMs: number): Promise<Answer> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(resolve, everyMs, undefined)
   try {
-    const early = await Promise.race([answer, late])
+    const early = await Promise.race([coming, late])
     if (early !== undefined) return early
   } finally {
     clearTimeout(timer)
@@ -23,8 +24,9 @@ export async function patiently(answer: Promise<Response>, everyMs: number): Pro
       beat()
       beating = setInterval(beat, everyMs)
       try {
-        const response = await answer
-        controller.enqueue(new Uint8Array(await response.arrayBuffer()))
+        // Who may be patient answers with JSON, whole.
+        const { body } = await coming
+        if (typeof body === 'string') controller.enqueue(encoder.encode(body))
         controller.close()
       } catch (error) {
         controller.error(error)
@@ -36,5 +38,5 @@ export async function patiently(answer: Promise<Response>, everyMs: number): Pro
       clearInterval(beating)
     },
   })
-  return new Response(body, { headers: { ...securityHeaders, 'content-type': 'application/json' } })
+  return new Answer(200, { ...securityHeaders, 'content-type': 'application/json' }, body)
 }

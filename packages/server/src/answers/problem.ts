@@ -1,16 +1,18 @@
 import { toProblem } from '@vitrine/protocol'
+import { Answer } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
 /** An error as it goes over the wire. */
-export function problemResponse(error: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+export function problemAnswer(error: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   const problem = toProblem(error)
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    headers: {
+  return new Answer(
+    problem.status,
+    {
       ...securityHeaders,
       ...headers,
       'content-type': 'application/problem+json',
       ...(problem.status === 401 && { 'www-authenticate': 'Bearer' }),
     },
-  })
+    JSON.stringify(problem),
+  )
 }

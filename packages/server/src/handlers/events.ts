@@ -1,8 +1,9 @@
 import type { Deliveries, DeliveryOptions, Store } from '@vitrine/journal'
 import { type EventInput, type Page, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
-import { bytesResponse, readRange } from '../answers/bytes.ts'
+import { bytesAnswer, readRange } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
+import type { Answer } from '../exchange/answer.ts'
 import type { CallOf, HandlersOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
 import { journalSource } from '../streams/sources.ts'
@@ -41,10 +42,10 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
     async readBlob({ params, request }) {
       const { hash = '' } = params
       const whole = await store.getBlob(hash)
-      const range = readRange(request.headers.get('range'), whole.bytes)
+      const range = readRange(request.header('range'), whole.bytes)
       if (range !== undefined) await whole.stream.cancel()
       const { stream } = range === undefined ? whole : await store.getBlob(hash, range)
-      return bytesResponse(stream, whole.bytes, range, {
+      return bytesAnswer(stream, whole.bytes, range, {
         etag: `"${hash}"`,
         // What an agent wrote is shown as what it is called, never run.
         'content-security-policy': 'sandbox',
@@ -65,9 +66,9 @@ async function subjectOf(call: Reading, store: Store): Promise<Readable> {
   return call.journal()
 }
 
-async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise<Response> {
+async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise<Answer> {
   const { types, session, run, text } = call.query
-  const after = call.request.headers.get('last-event-id') ?? call.query.after
+  const after = call.request.header('last-event-id') ?? call.query.after
   const filter = present({ types, session, run, text, after })
   const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal })
   await deliveries.begin()

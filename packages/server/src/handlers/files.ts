@@ -1,6 +1,6 @@
 import type { ArchiveOptions, ArchiveScheme, FileOptions } from '@vitrine/protocol'
 import type { fileRoutes } from '@vitrine/protocol/http'
-import { bytesResponse, readRange, streamResponse } from '../answers/bytes.ts'
+import { bytesAnswer, readRange, streamAnswer } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
@@ -14,10 +14,10 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const files = await filesOf(call)
       const { path, user, from, to } = query
       const options = how(user, signal)
-      const header = request.headers.get('range')
-      if (header === null) {
+      const header = request.header('range')
+      if (header === undefined) {
         const body = await files.read(path, { ...options, ...present({ from, to }) })
-        return streamResponse(body, 'application/octet-stream')
+        return streamAnswer(body, 'application/octet-stream')
       }
       const { size, kind } = await files.stat(path, options)
       // The size of a link is not that of what it leads to: all of it is always a right answer.
@@ -25,8 +25,8 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const body = await files.read(path, { ...options, ...(range && { from: range.start, to: range.end }) })
       // Without a range it is of the size that it has when it is read: a file may grow.
       return range === undefined
-        ? streamResponse(body, 'application/octet-stream')
-        : bytesResponse(body, size, range)
+        ? streamAnswer(body, 'application/octet-stream')
+        : bytesAnswer(body, size, range)
     },
     async writeFile({ query, body, signal, ...call }) {
       const { path, append, parents, mode, user } = query
@@ -94,7 +94,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     async downloadArchive({ query, signal, ...call }) {
       const { path, scheme = 'tar', user } = query
       const body = await (await filesOf(call)).download(path, { ...how(user, signal), ...schemeOf(scheme) })
-      return streamResponse(body, mediaTypes[scheme] ?? 'application/octet-stream')
+      return streamAnswer(body, mediaTypes[scheme] ?? 'application/octet-stream')
     },
     async uploadArchive({ query, body, signal, ...call }) {
       const { path, scheme, user } = query
@@ -105,7 +105,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     },
     async extractArchive({ query, body, request, signal, ...call }) {
       const { path, scheme, user } = query
-      const isGiven = request.headers.has('content-type')
+      const isGiven = request.header('content-type') !== undefined
       return (await filesOf(call)).extract(path, isGiven ? (body ?? new Uint8Array()) : undefined, {
         ...how(user, signal),
         ...schemeOf(scheme),

@@ -1,7 +1,7 @@
 import { commandPolicy, type HostCreateOptions, type HostSandbox } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
 import type { sandboxRoutes } from '@vitrine/protocol/http'
-import { streamResponse } from '../answers/bytes.ts'
+import { streamAnswer } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
 import type { HandlersOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
@@ -78,7 +78,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async persistWorkspace(call) {
       const sandbox = await call.sandbox()
-      return streamResponse(await sandbox.persist({ signal: call.signal }), 'application/x-tar')
+      return streamAnswer(await sandbox.persist({ signal: call.signal }), 'application/x-tar')
     },
     async hydrateWorkspace({ body, signal, ...call }) {
       const sandbox = await call.sandbox()
@@ -99,7 +99,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       const port = Number(params.port)
       await sandbox.ports.resolve(port)
       const { token } = daemon.previews.open(sandbox.id, port)
-      const { protocol, port: own } = new URL(request.url)
+      const { protocol, port: own } = request.url
       const path = `/preview/${token}/`
       return { url: `${protocol}//${token}.localhost${own === '' ? '' : `:${own}`}/`, path, token }
     },

@@ -1,26 +1,24 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type PortAddress, VitrineError } from '@vitrine/protocol'
-import { passOn } from '../answers/passed-on.ts'
 import type { Daemon } from '../daemon.ts'
+import { Answer } from '../exchange/answer.ts'
+import type { Asked } from '../exchange/asked.ts'
+import { http } from '../exchange/http.ts'
 import { forwarded, returned } from './headers.ts'
 import type { Found } from './previews.ts'
 
 /** Hands a request on to the port of its preview, and to no other. */
-export async function proxy(
-  daemon: Daemon,
-  { preview, path, by }: Found,
-  request: Request,
-): Promise<Response> {
+export async function proxy(daemon: Daemon, { preview, path, by }: Found, request: Asked): Promise<Answer> {
   const address = await addressOf(daemon, preview)
-  const { search } = new URL(request.url)
+  const { search } = request.url
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
-  const headers = forwarded(Object.fromEntries(request.headers), `localhost:${preview.port}`, by, isOurs)
+  const headers = forwarded(request.headers(), `localhost:${preview.port}`, by, isOurs)
   // A body that a GET came with is not handed on; announced, it would be taken out of the next request.
   if (request.body === null) delete headers['content-length']
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const outgoing = httpRequest(
+    const outgoing = http.request(
       {
         host: address.host,
         port: address.port,
@@ -50,7 +48,7 @@ export async function proxy(
   if (isEmpty) answer.resume()
   // Node's streams and the web's are the same to each other, but not to the compiler.
   const body = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
-  return passOn(new Response(body, { status, headers: returned(answer.headers, by) }))
+  return new Answer(status, gathered(returned(answer.headers, by)), body)
 }
 
 /** The same for a WebSocket: once the port has agreed to one, bytes both ways as they come. */
@@ -66,7 +64,7 @@ export async function proxyUpgrade(
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
   const passed = forwarded(request.headers, `localhost:${preview.port}`, by, isOurs)
   const { answer, upstream } = await new Promise<Agreed>((resolve, reject) => {
-    const outgoing = httpRequest({
+    const outgoing = http.request({
       host,
       port,
       path: path + search,
@@ -112,6 +110,13 @@ function headOf(answer: IncomingMessage, by: Found['by'], connection: 'close' | 
   if (connection === 'Upgrade') pairs.push(['upgrade', 'websocket'])
   const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${lines.join('')}\r\n`
+}
+
+/** A header may come several times. */
+function gathered(pairs: readonly (readonly [string, string])[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = {}
+  for (const [name, value] of pairs) headers[name] = [...(headers[name] ?? []), value]
+  return headers
 }
 
 async function addressOf({ host }: Daemon, { sandbox, port }: Found['preview']): Promise<PortAddress> {

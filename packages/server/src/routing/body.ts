@@ -1,8 +1,9 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
+import type { Asked } from '../exchange/asked.ts'
 
 /** The body as its route wants it: JSON that was checked, or bytes as they come. */
-export async function readBody(request: Request, route: Route, maxBytes: number): Promise<unknown> {
+export async function readBody(request: Asked, route: Route, maxBytes: number): Promise<unknown> {
   const { body: schema } = route
   if (schema === undefined) return undefined
   if (schema === 'bytes') return request.body
@@ -25,8 +26,8 @@ export function checkQuery(values: Record<string, string>, route: Route): unknow
 }
 
 /** A form of another page can send anything but this without being asked first. */
-function mustBeJson(request: Request): void {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+function mustBeJson(request: Asked): void {
+  const type = request.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type === 'application/json' || type?.endsWith('+json')) return
   throw new VitrineError(
     'media_type_unsupported',
@@ -34,8 +35,8 @@ function mustBeJson(request: Request): void {
   )
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
+async function readText(request: Asked, maxBytes: number): Promise<string> {
+  const declared = Number(request.header('content-length') ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes)
   if (request.body === null) return ''
   const parts: Uint8Array[] = []

@@ -2,11 +2,12 @@ import type { HostSandbox } from '@vitrine/host'
 import type { Journal } from '@vitrine/journal'
 import type { Route } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
+import type { Asked } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 
 /** One request, checked: what a handler works with. */
 export interface Call<Query = unknown, Body = unknown> {
-  readonly request: Request
+  readonly request: Asked
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
@@ -32,7 +33,7 @@ type BodyOf<R extends Route> = R['body'] extends z.ZodMiniType
 
 export type CallOf<R extends Route> = Call<QueryOf<R>, BodyOf<R>>
 
-/** Answers with JSON, or with a whole response. */
+/** Gives what is to be JSON, or an `Answer`. */
 export type Handler<R extends Route> = (call: CallOf<R>) => Promise<unknown>
 
 export type HandlersOf<Routes extends Readonly<Record<string, Route>>> = {

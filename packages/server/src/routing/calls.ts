@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import type { Asked } from '../exchange/asked.ts'
 
 interface Running {
   readonly caller: string
@@ -15,19 +16,19 @@ export class Calls {
 
   /** Runs a call under the id that its headers give; one that was called off before it began begins aborted. */
   async run<T>(
-    headers: Headers,
+    request: Pick<Asked, 'header'>,
     caller: string,
     run: (calledOff: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
-    const id = headers.get('vitrine-call')
-    if (id === null) return run(undefined)
+    const id = request.header('vitrine-call')
+    if (id === undefined) return run(undefined)
     if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
       throw new VitrineError(
         'argument_invalid',
         'vitrine-call: expected an id of 8 to 128 letters and digits of its own.',
       )
     const calledOff = new AbortController()
-    if (headers.get('vitrine-called-off') === 'true') calledOff.abort()
+    if (request.header('vitrine-called-off') === 'true') calledOff.abort()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     this.#running.set(id, { caller, calledOff, ended })
     try {

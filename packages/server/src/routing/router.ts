@@ -1,100 +1,105 @@
 import { readFileSync } from 'node:fs'
 import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, routes } from '@vitrine/protocol/http'
-import { Hono } from 'hono'
-import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { json } from '../answers/json.ts'
 import { patiently } from '../answers/patient.ts'
-import { problemResponse } from '../answers/problem.ts'
+import { problemAnswer } from '../answers/problem.ts'
 import type { Daemon } from '../daemon.ts'
+import { Answer } from '../exchange/answer.ts'
+import type { Asked } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import { handlersOf } from '../handlers/handlers.ts'
 import { checkQuery, readBody } from './body.ts'
 import type { Call } from './call.ts'
+import { Paths } from './paths.ts'
 import { present } from './present.ts'
 import { readQuery } from './query.ts'
 
 /** How often a caller that waits for long is told that it is not forgotten. */
 const beatMs = 15_000
 
-interface Env {
-  Bindings: { readonly caller: Caller }
-}
-
 type AnyHandler = (call: Call<never, never>) => Promise<unknown>
+type Answering = (request: Asked, params: Readonly<Record<string, string>>, caller: Caller) => Promise<Answer>
+
+interface Limits {
+  readonly jsonBytes: number
+}
 
 /** Every route of the table, checked by its schemas and answered by its handler. */
 export function createRouter(
   daemon: Daemon,
-  limits: { readonly jsonBytes: number },
-): (request: Request, caller: Caller) => Promise<Response> {
+  limits: Limits,
+): (request: Asked, caller: Caller) => Promise<Answer> {
   const handlers = handlersOf(daemon)
-  const app = new Hono<Env>({ router: new RegExpRouter() })
-  const methods = new Map<string, string[]>()
+  const paths = new Paths<Map<string, Answering>>()
+  const methodsOf = (path: string) => paths.at(path, () => new Map<string, Answering>())
   for (const [name, route] of Object.entries<Route>(routes)) {
     // Names and types of handlers follow from those of the routes; here they are all alike.
     const handler = handlers[name as RouteName] as AnyHandler
-    for (const path of pathsOf(route).map(honoPath)) {
-      methods.set(path, [...(methods.get(path) ?? []), route.method])
-      app.on(route.method, path, (context) => {
-        const request = context.req.raw
-        const answer = answerCall(request, context.req.param(), context.env.caller)
-        const isPatient =
-          request.headers.get('vitrine-patient') === 'true' && typeof route.answer !== 'string'
-        return isPatient ? patiently(answer, beatMs) : answer
-      })
-    }
-
-    async function answerCall(
-      request: Request,
-      params: Readonly<Record<string, string>>,
-      caller: Caller,
-    ): Promise<Response> {
-      const response = await run(request, params, caller).catch((error: unknown) => problemResponse(error))
-      daemon.metrics.answered(name, response.status)
-      // Who asks for the head only never reads the body: what it holds open is let go.
-      if (request.method === 'HEAD') void response.body?.cancel()
-      return response
-    }
-
-    async function run(
-      request: Request,
-      params: Readonly<Record<string, string>>,
-      caller: Caller,
-    ): Promise<Response> {
-      if (route.access === 'full' && caller.access !== 'full')
-        throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
-      const answer = await daemon.calls.run(request.headers, caller.name, async (calledOff) => {
-        const call = (await readCall(daemon, route, request, params, caller, limits)) as Call<never, never>
-        return handler(calledOff === undefined ? call : until(call, calledOff))
-      })
-      return answerOf(route, answer)
-    }
+    const run = answering(daemon, name, route, handler, limits)
+    for (const path of pathsOf(route)) methodsOf(path).set(route.method, run)
   }
-  for (const [path, allowed] of methods) {
-    app.all(path, () => {
-      const error = new VitrineError('method_unknown', `There is only ${allowed.join(', ')} here.`)
-      return problemResponse(error, { allow: allowed.join(', ') })
-    })
-  }
-  app.get('/openapi.json', () => textResponse(openApi(), 'application/json'))
-  app.get('/metrics', async () =>
-    textResponse(await daemon.metrics.text(daemon.host), 'text/plain; version=0.0.4'),
+  methodsOf('/openapi.json').set('GET', async () => text(openApi(), 'application/json'))
+  methodsOf('/metrics').set('GET', async () =>
+    text(await daemon.metrics.text(daemon.host), 'text/plain; version=0.0.4'),
   )
-  app.notFound(() => problemResponse(new VitrineError('route_unknown', 'There is no such route.')))
-  return async (request, caller) => app.fetch(request, { caller })
+  return async (request, caller) => {
+    const found = paths.find(request.url.pathname)
+    if (found === undefined)
+      return problemAnswer(new VitrineError('route_unknown', 'There is no such route.'))
+    const isHead = request.method === 'HEAD'
+    const run = found.value.get(isHead ? 'GET' : request.method)
+    if (run === undefined) return methodUnknown([...found.value.keys()])
+    const answer = await run(request, found.params, caller)
+    return isHead ? answer.head() : answer
+  }
+}
+
+function methodUnknown(allowed: readonly string[]): Answer {
+  const error = new VitrineError('method_unknown', `There is only ${allowed.join(', ')} here.`)
+  return problemAnswer(error, { allow: allowed.join(', ') })
+}
+
+function answering(
+  daemon: Daemon,
+  name: string,
+  route: Route,
+  handler: AnyHandler,
+  limits: Limits,
+): Answering {
+  async function run(...[request, params, caller]: Parameters<Answering>): Promise<Answer> {
+    if (route.access === 'full' && caller.access !== 'full')
+      throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+    const given = await daemon.calls.run(request, caller.name, async (calledOff) => {
+      const call = (await readCall(daemon, route, request, params, caller, limits)) as Call<never, never>
+      return handler(calledOff === undefined ? call : until(call, calledOff))
+    })
+    return answerOf(route, given)
+  }
+
+  async function counted(...asked: Parameters<Answering>): Promise<Answer> {
+    const answer = await run(...asked).catch((error: unknown) => problemAnswer(error))
+    daemon.metrics.answered(name, answer.status)
+    return answer
+  }
+
+  return (request, params, caller) => {
+    const answer = counted(request, params, caller)
+    const isPatient = request.header('vitrine-patient') === 'true' && typeof route.answer !== 'string'
+    return isPatient ? patiently(answer, beatMs) : answer
+  }
 }
 
 async function readCall(
   daemon: Daemon,
   route: Route,
-  request: Request,
+  request: Asked,
   params: Readonly<Record<string, string>>,
   caller: Caller,
-  { jsonBytes }: { readonly jsonBytes: number },
+  { jsonBytes }: Limits,
 ): Promise<Call> {
-  const query = checkQuery(readQuery(new URL(request.url).search), route)
+  const query = checkQuery(readQuery(request.url.search), route)
   const body = await readBody(request, route, jsonBytes)
   const { host, defaultSandbox } = daemon
   const { sandbox: id = defaultSandbox.id } = params
@@ -105,11 +110,13 @@ async function readCall(
     query,
     body,
     caller,
-    signal: AbortSignal.any([request.signal, daemon.closing]),
-    wantsStream: request.headers.get('accept')?.includes('text/event-stream') === true,
+    get signal() {
+      return AbortSignal.any([request.signal, daemon.closing])
+    },
+    wantsStream: request.header('accept')?.includes('text/event-stream') === true,
     async sandbox() {
       const sandbox = isDefault ? await defaultSandbox.open() : await host.find(id)
-      return sandbox.as(contextOf(request.headers, caller))
+      return sandbox.as(contextOf(request, caller))
     },
     async journal() {
       // Looking starts nothing. A journal that nobody wrote to would be remembered for every id that is tried.
@@ -127,12 +134,12 @@ function until<C extends Call<never, never>>(call: C, calledOff: AbortSignal): C
 }
 
 /** What a call is for, as its headers say; who called, as its token says unless it names somebody. */
-function contextOf(headers: Headers, caller: Caller): CallContext {
+function contextOf(request: Asked, caller: Caller): CallContext {
   const named = (name: string) => {
-    const value = headers.get(name)
-    return value === null || value === '' ? undefined : decoded(name, value)
+    const value = request.header(name)
+    return value === undefined || value === '' ? undefined : decoded(name, value)
   }
-  const traceparent = headers.get('traceparent') ?? ''
+  const traceparent = request.header('traceparent') ?? ''
   return present({
     actor: named('vitrine-actor') ?? caller.name,
     run: named('vitrine-run'),
@@ -157,12 +164,8 @@ function decoded(name: string, value: string): string {
   }
 }
 
-function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1')
-}
-
-function textResponse(text: string, type: string): Response {
-  return new Response(text, { headers: { ...securityHeaders, 'content-type': type } })
+function text(content: string, type: string): Answer {
+  return new Answer(200, { ...securityHeaders, 'content-type': type }, content)
 }
 
 /** Made when the house is built. */
@@ -170,9 +173,7 @@ function openApi(): string {
   return readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
 }
 
-function answerOf({ status = 200 }: Route, answer: unknown): Response {
-  if (answer instanceof Response) return answer
-  if (status === 204 || answer === undefined)
-    return new Response(null, { status: 204, headers: securityHeaders })
-  return json(status, answer)
+function answerOf({ status = 200 }: Route, given: unknown): Answer {
+  if (given instanceof Answer) return given
+  return status === 204 || given === undefined ? new Answer(204, securityHeaders, null) : json(status, given)
 }

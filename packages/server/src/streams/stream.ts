@@ -1,4 +1,5 @@
 import { toProblem, VitrineError } from '@vitrine/protocol'
+import { Answer } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import { frame } from './frames.ts'
 
@@ -21,7 +22,7 @@ export interface StreamLimits {
 }
 
 /** Server-sent events, pulled: a reader that does not read costs one chunk and, after a while, its connection. */
-export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): Response {
+export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): Answer {
   const chunks = speak(source, heartbeatMs)
   let stalled: NodeJS.Timeout | undefined
   const body = new ReadableStream<Uint8Array>(
@@ -43,9 +44,11 @@ export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: Stre
     },
     { highWaterMark: 0 },
   )
-  return new Response(body, {
-    headers: { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
-  })
+  return new Answer(
+    200,
+    { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+    body,
+  )
 }
 
 async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator<Uint8Array, undefined> {

@@ -1,25 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { patiently } from '../../src/answers/patient.ts'
-import { problemResponse } from '../../src/answers/problem.ts'
+import { problemAnswer } from '../../src/answers/problem.ts'
+import { Answer } from '../../src/exchange/answer.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial, readAnswer } from '../raw.ts'
 
 const patience = { timeout: 50_000 }
 
 describe('an answer that is waited for', () => {
-  const later = () => Promise.withResolvers<Response>()
+  const later = () => Promise.withResolvers<Answer>()
 
   it('and comes soon is the answer as it is, whatever it says', async () => {
-    const answer = new Response('{"a":1}', { status: 201, headers: { 'x-own': 'kept' } })
+    const answer = new Answer(201, { 'x-own': 'kept' }, '{"a":1}')
     expect(await patiently(Promise.resolve(answer), 60_000)).toBe(answer)
-    const problem = problemResponse(new Error('no'))
+    const problem = problemAnswer(new Error('no'))
     expect((await patiently(Promise.resolve(problem), 60_000)).status).toBe(500)
     await expect(patiently(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
   })
 
   it('has its headers before it is there, then spaces, and in the end itself', async () => {
     const { promise, resolve } = later()
-    const response = await patiently(promise, 5)
+    const response = (await patiently(promise, 5)).toResponse()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/json',
@@ -28,7 +29,7 @@ describe('an answer that is waited for', () => {
     })
     const parts = response.body!.pipeThrough(new TextDecoderStream()).getReader()
     for (let count = 0; count < 3; count += 1) expect((await parts.read()).value).toMatch(/^ +$/)
-    resolve(new Response('{"a":1}'))
+    resolve(new Answer(200, {}, '{"a":1}'))
     let rest = ''
     for (let part = await parts.read(); !part.done; part = await parts.read()) rest += part.value
     expect(JSON.parse(rest)).toEqual({ a: 1 })
@@ -37,8 +38,8 @@ describe('an answer that is waited for', () => {
 
   it('and comes late as a problem is known by its type', async () => {
     const { promise, resolve } = later()
-    const response = await patiently(promise, 1)
-    resolve(problemResponse(new Error('no')))
+    const response = (await patiently(promise, 1)).toResponse()
+    resolve(problemAnswer(new Error('no')))
     expect(await response.json()).toMatchObject({
       type: expect.stringMatching(/^urn:vitrine:error:/),
       status: 500,
@@ -48,7 +49,7 @@ describe('an answer that is waited for', () => {
 
   it('and never comes whole does not look whole', async () => {
     const { promise, reject } = later()
-    const response = await patiently(promise, 1)
+    const response = (await patiently(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
@@ -60,11 +61,11 @@ describe('an answer that is waited for', () => {
     onTestFinished(() => void process.off('unhandledRejection', complain))
     for (const end of ['resolve', 'reject'] as const) {
       const { promise, ...ends } = later()
-      const response = await patiently(promise, 1)
+      const response = (await patiently(promise, 1)).toResponse()
       const reader = response.body!.getReader()
       await reader.read()
       await reader.cancel()
-      if (end === 'resolve') ends.resolve(new Response('{}'))
+      if (end === 'resolve') ends.resolve(new Answer(200, {}, '{}'))
       else ends.reject(new Error('late'))
       await promise.catch(() => undefined)
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+import type { Answer } from './answer.ts'
+
+/** Answers on a server of Node. */
+export async function send({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
+  if (body === null) {
+    outgoing.writeHead(status, plain(headers)).end()
+  } else if (body instanceof ReadableStream) {
+    outgoing.writeHead(status, plain(headers))
+    outgoing.flushHeaders()
+    await pump(body, outgoing)
+  } else {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
+  }
+}
+
+/** As it is read at the other end. One that breaks takes its connection with it: it must not look as if it were whole. */
+async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  const reader = body.getReader()
+  const leave = () => void reader.cancel().catch(() => undefined)
+  outgoing.once('close', leave)
+  reader.closed.catch(() => outgoing.destroy())
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      if (!outgoing.write(value)) await writable(outgoing)
+    }
+    outgoing.end()
+  } catch {
+    outgoing.destroy()
+  } finally {
+    outgoing.off('close', leave)
+  }
+}
+
+/** Once there is room again, or nobody is there any more. */
+function writable(outgoing: ServerResponse): Promise<void> {
+  if (outgoing.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done)
+      outgoing.off('close', done)
+      resolve()
+    }
+    outgoing.on('drain', done)
+    outgoing.on('close', done)
+  })
+}
+
+/** Node writes into what it is given. */
+function plain(headers: Answer['headers']): Record<string, string | string[]> {
+  return headers as Record<string, string | string[]>
+}
