@@ -9,8 +9,17 @@ export async function bundleCommand(root: string): Promise<void> {
     platform: 'node',
     plugins: [atHome(join(root, 'packages'))],
   })
-  await build.write({ dir: dist, format: 'esm', chunkFileNames: 'bundle/[name]-[hash].js' })
+  await build.write({
+    dir: dist,
+    format: 'esm',
+    chunkFileNames: 'bundle/[name]-[hash].js',
+    // What several commands need is one file, not one for each of the ways in which they share it.
+    codeSplitting: { groups: [{ name: 'common', test: common, minShareCount: 2 }] },
+  })
 }
+
+const common =
+  /packages.(?:protocol|views|journal|host|cli).|node_modules.(?:zod.v4.(?:core|mini)|picocolors|@opentelemetry)./
 
 /** Code that looks for files of its package still finds them there. */
 function atHome(packages: string): Plugin {

@@ -12,7 +12,6 @@ export class Entry {
   readonly hash: string
   readonly body: string
   #event: JournalEvent | undefined
-  #bytes: Uint8Array | undefined
 
   constructor(
     position: number,
@@ -34,12 +33,6 @@ export class Entry {
   get event(): JournalEvent {
     this.#event ??= deepFreeze(this.#parse())
     return this.#event
-  }
-
-  /** The body as UTF-8, shared by all who hand it on. */
-  get bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.body)
-    return this.#bytes
   }
 
   #parse(): JournalEvent {

@@ -1,9 +1,13 @@
 import type { Entry } from './entry.ts'
+import { Delivery } from './read/delivery.ts'
+import type { Subject } from './read/reader.ts'
 
 /** What was committed last, shared by all live readers: bounded, oldest out first. */
 export class Recent {
   readonly #all = new Deque()
   readonly #byJournal = new Map<string, Deque>()
+  /** By position. A journal's cursor and that of the whole store differ, so an entry may have one of each. */
+  readonly #deliveries = { ofJournals: new Map<number, Delivery>(), ofStore: new Map<number, Delivery>() }
   readonly #maxEntries: number
   readonly #maxBytes: number
   #bytes = 0
@@ -42,9 +46,24 @@ export class Recent {
     return keyOf(last) === key + found.length ? found : undefined
   }
 
+  /** One for all readers of a subject, made for the first of them; an entry that is no longer recent is not shared. */
+  delivery(entry: Entry, subject: Subject): Delivery {
+    const { ofJournals, ofStore } = this.#deliveries
+    const deliveries = subject.journal === null ? ofStore : ofJournals
+    let delivery = deliveries.get(entry.position)
+    if (delivery === undefined) {
+      delivery = new Delivery(entry, subject)
+      const { first } = this.#all
+      if (first !== undefined && entry.position >= first.position) deliveries.set(entry.position, delivery)
+    }
+    return delivery
+  }
+
   #dropOldest(): void {
     const entry = this.#all.shift()
     if (entry === undefined) return
+    this.#deliveries.ofJournals.delete(entry.position)
+    this.#deliveries.ofStore.delete(entry.position)
     this.#bytes -= entry.body.length
     const journal = this.#byJournal.get(entry.journal)
     journal?.shift()

@@ -11,7 +11,7 @@ export class DefaultSandbox {
   readonly #host: Host
   readonly #options: HostCreateOptions
   readonly #key: string
-  #next = newId('sandbox')
+  #next: string | undefined
   #creating: Promise<HostSandbox> | undefined
 
   constructor(host: Host, options: HostCreateOptions = {}) {
@@ -21,7 +21,10 @@ export class DefaultSandbox {
   }
 
   get id(): string {
-    return this.#options.id ?? this.#known() ?? this.#next
+    const known = this.#options.id ?? this.#known()
+    if (known !== undefined) return known
+    this.#next ??= newId('sandbox')
+    return this.#next
   }
 
   open(): Promise<HostSandbox> {
@@ -37,7 +40,7 @@ export class DefaultSandbox {
     const labels = { ...this.#options.labels, [label]: this.#key }
     const sandbox = await this.#host.create({ ...this.#options, id, labels })
     // For the one after it, should it be destroyed.
-    this.#next = newId('sandbox')
+    this.#next = undefined
     return sandbox
   }
 

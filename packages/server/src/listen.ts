@@ -5,7 +5,7 @@ import { problemAnswer } from './answers/problem.ts'
 import { refuseRaw } from './answers/raw-problem.ts'
 import type { Answer } from './exchange/answer.ts'
 import { http } from './exchange/http.ts'
-import { fromIncoming } from './exchange/incoming.ts'
+import { Incoming } from './exchange/incoming.ts'
 import { send } from './exchange/outgoing.ts'
 import type { Server } from './server.ts'
 
@@ -97,7 +97,7 @@ async function answerTo(
   outgoing: ServerResponse,
 ): Promise<Answer> {
   try {
-    return await server.answer(fromIncoming(incoming, outgoing))
+    return await server.answer(new Incoming(incoming, outgoing))
   } catch (error) {
     return problemAnswer(error)
   }

@@ -87,24 +87,23 @@ export function createServer(options: ServerOptions): Server {
 
   /** Who it is and whether it may is settled before anybody looks at what it wants. */
   async function answer(request: Asked): Promise<Answer> {
-    const { host: address, pathname } = request.url
-    const host = request.header('host') ?? address
+    const { host, path } = request
     // A preview is known by its token, which no page can guess; nothing else of the daemon is behind its name.
-    const preview = daemon.previews.find(host, pathname)
+    const preview = daemon.previews.find(host, path)
     if (preview !== undefined) return proxy(daemon, preview, request)
     hosts.check(host)
     const origin = origins.check(request.header('origin'), host)
     if (request.method === 'OPTIONS' && origin !== undefined)
       return new Answer(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
-    if (pathname === '/' || pathname === '/ui' || pathname.startsWith('/ui/'))
-      return page(pathname, request.method)
-    const given = await routed(request).catch((error: unknown) => problemAnswer(error))
+    if (path === '/' || path === '/ui' || path.startsWith('/ui/')) return page(path, request.method)
+    let given: Answer
+    try {
+      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
+      given = await route(request, known.caller(bearerToken(request.header('authorization'))))
+    } catch (error) {
+      given = problemAnswer(error)
+    }
     return origin === undefined ? given : given.with(corsHeaders(origin))
-  }
-
-  async function routed(request: Asked): Promise<Answer> {
-    if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
-    return route(request, known.caller(bearerToken(request.header('authorization'))))
   }
 
   const surely = (request: Asked) => answer(request).catch((error: unknown) => problemAnswer(error))

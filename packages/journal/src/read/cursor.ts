@@ -13,11 +13,10 @@ export type Place =
 
 /** Opaque to everyone else: only this file knows what is in a cursor. */
 export function encodeCursor(place: Place): string {
-  const parts =
+  const text =
     place.scope === 'journal'
-      ? ['j', place.incarnation, place.seq.toString(36), place.journal]
-      : ['s', place.store, place.position.toString(36)]
-  const text = parts.join('.')
+      ? `j.${place.incarnation}.${place.seq.toString(36)}.${place.journal}`
+      : `s.${place.store}.${place.position.toString(36)}`
   return Buffer.from(text + checksum(text)).toString('base64url')
 }
 

@@ -12,7 +12,7 @@ export interface DeliveryOptions extends TailOptions {
 export class Deliveries implements AsyncIterableIterator<Delivery, undefined> {
   readonly #subject: Subject
   readonly #tail: Tail<Delivery>
-  #cursor: string | undefined
+  #last: { readonly cursor: string } | undefined
 
   constructor(subject: Subject, tail: Tail<Delivery>) {
     this.#subject = subject
@@ -22,8 +22,8 @@ export class Deliveries implements AsyncIterableIterator<Delivery, undefined> {
   /** Where reading goes on from here: after everything that was given, and after what did not match. */
   get cursor(): string | undefined {
     const { scanned } = this.#tail
-    if (scanned !== undefined) this.#cursor = this.#subject.cursor(scanned)
-    return this.#cursor
+    if (scanned !== undefined) this.#last = { cursor: this.#subject.cursor(scanned) }
+    return this.#last?.cursor
   }
 
   /** Once it is known where it begins; an error for a cursor that is not one of this subject. */
@@ -34,13 +34,13 @@ export class Deliveries implements AsyncIterableIterator<Delivery, undefined> {
   /** All that is at hand, at least one; nothing once it has ended. */
   async batch(): Promise<readonly Delivery[] | undefined> {
     const batch = await this.#tail.batch()
-    this.#cursor = batch?.at(-1)?.cursor ?? this.#cursor
+    this.#last = batch?.at(-1) ?? this.#last
     return batch
   }
 
   async next(): Promise<IteratorResult<Delivery, undefined>> {
     const result = await this.#tail.next()
-    if (!result.done) this.#cursor = result.value.cursor
+    if (!result.done) this.#last = result.value
     return result
   }
 
@@ -53,10 +53,15 @@ export class Deliveries implements AsyncIterableIterator<Delivery, undefined> {
   }
 }
 
-/** An item on its way to a reader elsewhere. Nothing is computed until it is asked for. */
+/**
+ * An item on its way to readers elsewhere. Nothing is computed until it is asked for. All readers of one subject
+ * get the same delivery of a recent event.
+ */
 export class Delivery {
   readonly #found: Found
   readonly #subject: Subject
+  #framing: ((delivery: Delivery) => Uint8Array) | undefined
+  #frame: Uint8Array | undefined
 
   constructor(found: Found, subject: Subject) {
     this.#found = found
@@ -85,8 +90,12 @@ export class Delivery {
     return 'body' in this.#found ? this.#found.body : JSON.stringify(this.item)
   }
 
-  /** The same as UTF-8: made once for all readers. */
-  get bytes(): Uint8Array {
-    return 'body' in this.#found ? this.#found.bytes : Buffer.from(this.json)
+  /** What this framing makes of it: made once, for all who share it. */
+  frame(framing: (delivery: Delivery) => Uint8Array): Uint8Array {
+    if (this.#frame === undefined || this.#framing !== framing) {
+      this.#frame = framing(this)
+      this.#framing = framing
+    }
+    return this.#frame
   }
 }

@@ -117,10 +117,9 @@ export class Reader {
   /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
   deliveries(subject: Subject, { page, ...options }: DeliveryOptions = {}): Deliveries {
     const limit = wholeNumber('page', page, { min: 1, max: maxPageItems, fallback: pageItems })
-    return new Deliveries(
-      subject,
-      this.#follow(subject, options, (found) => new Delivery(found, subject), limit),
-    )
+    const delivery = (found: Found) =>
+      'body' in found ? this.#recent.delivery(found, subject) : new Delivery(found, subject)
+    return new Deliveries(subject, this.#follow(subject, options, delivery, limit))
   }
 
   #follow<Item>(

@@ -1,6 +1,21 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { Deliveries, Delivery } from '../../src/index.ts'
 import { note, output } from '../fixtures/events.ts'
-import { openSqlite } from '../fixtures/open.ts'
+import { openMemory, openSqlite, stores } from '../fixtures/open.ts'
+
+/** What is there, up to and with the nth. */
+async function take(deliveries: Deliveries, count: number): Promise<Delivery[]> {
+  const taken: Delivery[] = []
+  while (taken.length < count) taken.push(...((await deliveries.batch()) ?? []))
+  await deliveries.return()
+  return taken
+}
+
+/** Bytes with a number that says how often they were made. */
+function counted() {
+  let made = 0
+  return ({ cursor, json }: Delivery) => Buffer.from(`${++made} ${cursor} ${json}`)
+}
 
 it('gives each item with its stored JSON and a cursor to go on from, of one journal and of the whole store', async () => {
   const store = await openSqlite({ recent: { maxEntries: 0 } })
@@ -18,4 +33,90 @@ it('gives each item with its stored JSON and a cursor to go on from, of one jour
       if (index === all.length) break
     }
   }
+})
+
+it('says where reading goes on: after what was given, and after what was looked at in vain', async () => {
+  const journal = await (await openMemory()).journal('sbx_a')
+  await journal.append([note('one'), note('two'), note('three'), output(0, 'o')])
+  const after = (seq: number) => journal.cursor({ seq })
+  const all = journal.deliveries()
+  await all.next()
+  expect(all.cursor).toBe(after(1))
+  await all.next()
+  expect(all.cursor).toBe(after(2))
+  await all.batch()
+  expect(all.cursor).toBe(after(4))
+  await all.return()
+  const notes = journal.deliveries({ types: ['log.message'], after: after(1) })
+  await notes.begin()
+  expect(notes.cursor).toBe(after(1))
+  await notes.next()
+  expect(notes.cursor).toBe(after(2))
+  await notes.batch()
+  expect(notes.cursor).toBe(after(4))
+  await notes.return()
+})
+
+describe.each(stores)('in the %s store', (_kind, openStore) => {
+  it('all readers of a recent event share what is made of it, whatever else they filter', async () => {
+    const journal = await (await openStore()).journal('sbx_a')
+    await journal.append([note('one'), output(0, 'o'), note('two')])
+    const framing = counted()
+    const first = (await take(journal.deliveries(), 3)).map((one) => one.frame(framing))
+    const second = (await take(journal.deliveries({ page: 1 }), 3)).map((one) => one.frame(framing))
+    const notes = (await take(journal.deliveries({ types: ['log.*'] }), 2)).map((one) => one.frame(framing))
+    expect(first.map(String)).toEqual([1, 2, 3].map((n) => expect.stringMatching(`^${n} `)))
+    for (const [index, bytes] of second.entries()) expect(bytes).toBe(first[index])
+    expect(notes[0]).toBe(first[0])
+    expect(notes[1]).toBe(first[2])
+  })
+
+  it('a reader of the whole store shares with its like only, for its cursors are others', async () => {
+    const store = await openStore()
+    const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
+    await a.append([note('one')])
+    await b.append([note('two')])
+    const framing = counted()
+    const [own] = await take(b.deliveries(), 1)
+    const [, whole] = await take(store.deliveries(), 2)
+    const [, again] = await take(store.deliveries(), 2)
+    const made = [own, whole, again].map((one) => String(one!.frame(framing)))
+    expect(made).toEqual([
+      `1 ${b.cursor({ seq: 1 })} ${own!.json}`,
+      `2 ${whole!.cursor} ${own!.json}`,
+      made[1],
+    ])
+    expect((await store.read({ after: whole!.cursor })).events).toEqual([])
+  })
+
+  it('nothing is kept of what is no longer recent', async () => {
+    const journal = await (await openStore({ recent: { maxEntries: 4 } })).journal('sbx_a')
+    const framing = counted()
+    const live = journal.deliveries()
+    const seen: Delivery[] = []
+    for (let at = 0; at < 10; at += 1) {
+      await journal.append([note(String(at))])
+      seen.push((await live.next()).value!)
+    }
+    await live.return()
+    const frames = seen.map((one) => one.frame(framing))
+    const again = (await take(journal.deliveries(), 10)).map((one) => one.frame(framing))
+    for (const [index, bytes] of again.entries()) {
+      if (index < 6) expect(bytes).not.toBe(frames[index])
+      else expect(bytes).toBe(frames[index])
+    }
+  })
+})
+
+it('another framing gets bytes of its own', async () => {
+  const journal = await (await openMemory()).journal('sbx_a')
+  await journal.append([note('one')])
+  const [delivery] = await take(journal.deliveries(), 1)
+  const [asJson, asLine] = [
+    ({ json }: Delivery) => Buffer.from(json),
+    ({ json }: Delivery) => Buffer.from(`${json}\n`),
+  ]
+  expect(String(delivery!.frame(asJson))).toBe(delivery!.json)
+  expect(String(delivery!.frame(asLine))).toBe(`${delivery!.json}\n`)
+  expect(String(delivery!.frame(asJson))).toBe(delivery!.json)
 })

@@ -1,8 +1,13 @@
 /** A request, wherever it came from. */
 export interface Asked {
   readonly method: string
-  /** Its address, taken apart. */
-  readonly url: URL
+  /** Of its address, without what leads nowhere: no `..`, no `\`. */
+  readonly path: string
+  /** With its `?`; empty where there is none. */
+  readonly search: string
+  readonly protocol: 'http:' | 'https:'
+  /** What the caller thinks this is, with its port. */
+  readonly host: string
   /** By its name in lower case. */
   header(name: string): string | undefined
   headers(): Readonly<Record<string, string | readonly string[] | undefined>>
@@ -14,13 +19,17 @@ export interface Asked {
 
 /** A request of the web's kind. */
 export function fromRequest(request: Request): Asked {
-  const { method, headers, body } = request
+  const { method, headers, body, signal } = request
+  const { pathname, search, protocol, host } = new URL(request.url)
   return {
     method,
-    url: new URL(request.url),
+    path: pathname,
+    search,
+    protocol: protocol === 'https:' ? protocol : 'http:',
+    host: headers.get('host') ?? host,
     header: (name) => headers.get(name) ?? undefined,
     headers: () => Object.fromEntries(headers),
     body,
-    signal: request.signal,
+    signal,
   }
 }

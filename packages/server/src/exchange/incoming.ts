@@ -2,35 +2,67 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
 import { hostName } from '../guard/hosts.ts'
 import type { Asked } from './asked.ts'
+import { tidyAfter } from './tidy.ts'
+
+/** What the parser of addresses leaves as it is. */
+const plainPath = /^\/(?!.*(?:\/\.|%2e))[\w\-.~!$&'()*+,;=:@%/]*$/i
 
 /** A request to a server of Node. */
-export function fromIncoming(incoming: IncomingMessage, outgoing: ServerResponse): Asked {
-  const { headers, method = 'GET' } = incoming
-  let leaving: AbortController | undefined
-  return {
-    method,
-    url: addressOf(incoming),
-    header(name) {
-      const value = headers[name]
-      return typeof value === 'object' ? value.join(', ') : value
-    },
-    headers: () => headers,
-    body: hasBody(incoming) ? bytesOf(incoming) : null,
-    get signal() {
-      leaving ??= untilGone(outgoing)
-      return leaving.signal
-    },
+export class Incoming implements Asked {
+  readonly method: string
+  readonly path: string
+  readonly search: string
+  readonly protocol = 'http:'
+  readonly host: string
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+  #body: ReadableStream<Uint8Array> | undefined
+  #leaving: AbortController | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    const { method = 'GET', url = '/', headers } = incoming
+    const { host } = headers
+    if (host === undefined || hostName(host) === undefined)
+      throw new VitrineError('host_refused', 'The Host header is missing, or is not the name of a host.')
+    const at = url.indexOf('?')
+    const path = at === -1 ? url : url.slice(0, at)
+    const search = at === -1 ? '' : url.slice(at)
+    this.method = method
+    this.path = plainPath.test(path) ? path : parsedPath(path, host)
+    this.search = search === '?' ? '' : search
+    this.host = host
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  headers(): IncomingMessage['headers'] {
+    return this.#incoming.headers
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    if (!hasBody(this.#incoming)) return null
+    this.#body ??= bytesOf(this.#incoming)
+    return this.#body
+  }
+
+  get signal(): AbortSignal {
+    this.#leaving ??= untilGone(this.#outgoing)
+    return this.#leaving.signal
   }
 }
 
-function addressOf({ url = '/', headers: { host } }: IncomingMessage): URL {
-  if (hostName(host) === undefined)
-    throw new VitrineError('host_refused', 'The Host header is missing, or is not the name of a host.')
-  const [path = ''] = url.split('?', 1)
-  const whole = url.startsWith('/') ? `http://${host}${url}` : url
-  if (path.includes('\\') || !/^https?:\/\//i.test(whole) || !URL.canParse(whole))
+/** Of an address that is more than a plain path; as browsers read it. */
+function parsedPath(path: string, host: string): string {
+  const whole = path.startsWith('/') ? `http://${host}${path}` : path
+  const url = path.includes('\\') || path.includes('#') ? null : URL.parse(whole)
+  if (url === null || !/^https?:$/.test(url.protocol))
     throw new VitrineError('body_invalid', 'The address of the request is not one.')
-  return new URL(whole)
+  return url.pathname
 }
 
 function hasBody({ method, headers }: IncomingMessage): boolean {
@@ -46,8 +78,9 @@ function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
     {
       async pull(controller) {
         const { done, value } = await parts.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        if (done) return controller.close()
+        controller.enqueue(value)
+        tidyAfter(value.byteLength)
       },
       async cancel() {
         await parts.return?.()

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Answer } from './answer.ts'
+import { tidyAfter } from './tidy.ts'
 
 /** Answers on a server of Node. */
 export async function send({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
@@ -26,6 +27,7 @@ async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse):
       const { done, value } = await reader.read()
       if (done) break
       if (!outgoing.write(value)) await writable(outgoing)
+      tidyAfter(value.byteLength)
     }
     outgoing.end()
   } catch {

@@ -24,8 +24,16 @@ export class Hosts {
   }
 }
 
-/** Without its port; IPv6 without its brackets. */
+let last: { readonly header: string; readonly name: string | undefined } | undefined
+
+/** Without its port; IPv6 without its brackets. Callers come with the same one again and again. */
 export function hostName(header: string | null | undefined): string | undefined {
-  const found = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header ?? '')
+  if (header === null || header === undefined) return undefined
+  if (last?.header !== header) last = { header, name: readName(header) }
+  return last.name
+}
+
+function readName(header: string): string | undefined {
+  const found = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
   return (found?.[1] ?? found?.[2])?.toLowerCase()
 }

@@ -99,9 +99,9 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       const port = Number(params.port)
       await sandbox.ports.resolve(port)
       const { token } = daemon.previews.open(sandbox.id, port)
-      const { protocol, port: own } = request.url
+      const [, own = ''] = /:(\d+)$/.exec(request.host) ?? []
       const path = `/preview/${token}/`
-      return { url: `${protocol}//${token}.localhost${own === '' ? '' : `:${own}`}/`, path, token }
+      return { url: `${request.protocol}//${token}.localhost${own === '' ? '' : `:${own}`}/`, path, token }
     },
   }
 }

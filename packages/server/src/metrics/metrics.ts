@@ -2,13 +2,15 @@ import type { Host } from '@vitrine/host'
 
 /** What a daemon counts of itself, in the text form of Prometheus. Bounded: routes and statuses are few. */
 export class Metrics {
-  readonly #requests = new Map<string, number>()
+  readonly #requests = new Map<string, Map<number, number>>()
   readonly #began = performance.now()
   #streams = 0
 
-  answered(route: string, status: number): void {
-    const key = `route="${route}",status="${status}"`
-    this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1)
+  /** Counts what a route answers, by status. */
+  counter(route: string): (status: number) => void {
+    const counts = new Map<number, number>()
+    this.#requests.set(route, counts)
+    return (status) => void counts.set(status, (counts.get(status) ?? 0) + 1)
   }
 
   /** A stream is open until what is given back is called. */
@@ -21,11 +23,17 @@ export class Metrics {
     }
   }
 
+  #answered(): [string, number][] {
+    return [...this.#requests].flatMap(([route, counts]) =>
+      [...counts].map(([status, count]): [string, number] => [`route="${route}",status="${status}"`, count]),
+    )
+  }
+
   async text(host: Host): Promise<string> {
     const states = Map.groupBy(host.list(), ({ state }) => state)
     const { rss } = process.memoryUsage()
     return [
-      metric('vitrine_requests_total', 'counter', 'Requests answered.', [...this.#requests]),
+      metric('vitrine_requests_total', 'counter', 'Requests answered.', this.#answered()),
       metric('vitrine_streams_open', 'gauge', 'Streams of events that are open.', [['', this.#streams]]),
       metric(
         'vitrine_sandboxes',

@@ -40,6 +40,7 @@ export class Previews {
 
   /** The preview that a request is for: by its own host name, or by its path. */
   find(host: string | null | undefined, path: string): Found | undefined {
+    if (this.#byToken.size === 0) return undefined
     const [label = '', ...rest] = hostName(host)?.split('.') ?? []
     if (rest.length === 1 && rest[0] === 'localhost') return this.#found(label, path, 'host')
     const [, token, inner] = /^\/preview\/([0-9a-f]{40})(\/.*)?$/.exec(path) ?? []

@@ -12,7 +12,7 @@ import type { Found } from './previews.ts'
 /** Hands a request on to the port of its preview, and to no other. */
 export async function proxy(daemon: Daemon, { preview, path, by }: Found, request: Asked): Promise<Answer> {
   const address = await addressOf(daemon, preview)
-  const { search } = request.url
+  const { search } = request
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
   const headers = forwarded(request.headers(), `localhost:${preview.port}`, by, isOurs)
   // A body that a GET came with is not handed on; announced, it would be taken out of the next request.

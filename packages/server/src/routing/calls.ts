@@ -15,13 +15,21 @@ export class Calls {
   readonly #running = new Map<string, Running>()
 
   /** Runs a call under the id that its headers give; one that was called off before it began begins aborted. */
-  async run<T>(
+  run<T>(
     request: Pick<Asked, 'header'>,
     caller: string,
     run: (calledOff: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
     const id = request.header('vitrine-call')
-    if (id === undefined) return run(undefined)
+    return id === undefined ? run(undefined) : this.#runNamed(id, request, caller, run)
+  }
+
+  async #runNamed<T>(
+    id: string,
+    request: Pick<Asked, 'header'>,
+    caller: string,
+    run: (calledOff: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
       throw new VitrineError(
         'argument_invalid',

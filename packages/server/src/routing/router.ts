@@ -45,7 +45,7 @@ export function createRouter(
     text(await daemon.metrics.text(daemon.host), 'text/plain; version=0.0.4'),
   )
   return async (request, caller) => {
-    const found = paths.find(request.url.pathname)
+    const found = paths.find(request.path)
     if (found === undefined)
       return problemAnswer(new VitrineError('route_unknown', 'There is no such route.'))
     const isHead = request.method === 'HEAD'
@@ -68,19 +68,28 @@ function answering(
   handler: AnyHandler,
   limits: Limits,
 ): Answering {
-  async function run(...[request, params, caller]: Parameters<Answering>): Promise<Answer> {
-    if (route.access === 'full' && caller.access !== 'full')
-      throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
-    const given = await daemon.calls.run(request, caller.name, async (calledOff) => {
-      const call = (await readCall(daemon, route, request, params, caller, limits)) as Call<never, never>
-      return handler(calledOff === undefined ? call : until(call, calledOff))
-    })
-    return answerOf(route, given)
+  const count = daemon.metrics.counter(name)
+
+  const handle = async (call: Call, calledOff: AbortSignal | undefined) => {
+    const read = call as Call<never, never>
+    return handler(calledOff === undefined ? read : until(read, calledOff))
   }
 
-  async function counted(...asked: Parameters<Answering>): Promise<Answer> {
-    const answer = await run(...asked).catch((error: unknown) => problemAnswer(error))
-    daemon.metrics.answered(name, answer.status)
+  async function counted(...[request, params, caller]: Parameters<Answering>): Promise<Answer> {
+    let answer: Answer
+    try {
+      if (route.access === 'full' && caller.access !== 'full')
+        throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+      const given = await daemon.calls.run(request, caller.name, async (calledOff) => {
+        const query = checkQuery(readQuery(request.search), route)
+        const body = route.body === undefined ? undefined : await readBody(request, route, limits.jsonBytes)
+        return handle(callOf(daemon, { request, params, query, body, caller }), calledOff)
+      })
+      answer = answerOf(route, given)
+    } catch (error) {
+      answer = problemAnswer(error)
+    }
+    count(answer.status)
     return answer
   }
 
@@ -91,16 +100,10 @@ function answering(
   }
 }
 
-async function readCall(
+function callOf(
   daemon: Daemon,
-  route: Route,
-  request: Asked,
-  params: Readonly<Record<string, string>>,
-  caller: Caller,
-  { jsonBytes }: Limits,
-): Promise<Call> {
-  const query = checkQuery(readQuery(request.url.search), route)
-  const body = await readBody(request, route, jsonBytes)
+  { request, params, query, body, caller }: Pick<Call, 'request' | 'params' | 'query' | 'body' | 'caller'>,
+): Call {
   const { host, defaultSandbox } = daemon
   const { sandbox: id = defaultSandbox.id } = params
   const isDefault = id === defaultSandbox.id

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toProblem, VitrineError } from '@vitrine/protocol'
-import { type WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { refuseRaw } from '../answers/raw-problem.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Caller } from '../guard/caller.ts'
@@ -29,16 +29,12 @@ export interface Guards {
 export class Sockets {
   readonly #daemon: Daemon
   readonly #guards: Guards
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    maxPayload: maxMessageBytes,
-    handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
-  })
+  #opening: Promise<WebSocketServer> | undefined
 
   constructor(daemon: Daemon, guards: Guards) {
     this.#daemon = daemon
     this.#guards = guards
-    daemon.closing.addEventListener('abort', () => this.#close(), { once: true })
+    daemon.closing.addEventListener('abort', () => void this.#close(), { once: true })
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -64,14 +60,19 @@ export class Sockets {
       refuse(socket, error)
       return
     }
-    this.#server.handleUpgrade(request, socket, head, (ws) => {
-      ws.on('error', () => ws.terminate())
-      this.#serve(ws, wanted, caller).catch((error: unknown) => {
-        const { code, detail } = toProblem(error)
-        const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
-        // A reason has 123 bytes at most, and a path may have letters of several.
-        ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
-      })
+    this.#opening ??= newServer()
+    this.#opening
+      .then((server) => server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, wanted, caller)))
+      .catch((error: unknown) => refuse(socket, error))
+  }
+
+  #opened(ws: WebSocket, wanted: { sandbox: string; process: string }, caller: Caller | undefined): void {
+    ws.on('error', () => ws.terminate())
+    this.#serve(ws, wanted, caller).catch((error: unknown) => {
+      const { code, detail } = toProblem(error)
+      const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
+      // A reason has 123 bytes at most, and a path may have letters of several.
+      ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
     })
   }
 
@@ -103,13 +104,25 @@ export class Sockets {
     return { sandbox, process, query: readQuery(search) }
   }
 
-  #close(): void {
-    for (const ws of this.#server.clients) ws.close(1001, 'closing')
-    this.#server.close()
+  async #close(): Promise<void> {
+    const server = await this.#opening
+    if (server === undefined) return
+    for (const ws of server.clients) ws.close(1001, 'closing')
+    server.close()
     setTimeout(() => {
-      for (const ws of this.#server.clients) ws.terminate()
+      for (const ws of server.clients) ws.terminate()
     }, 500).unref()
   }
+}
+
+/** Loaded when somebody opens a terminal. */
+async function newServer(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws')
+  return new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
+  })
 }
 
 /** By header, by subprotocol, or, for the one client that can do nothing else, in the query. */

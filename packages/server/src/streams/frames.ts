@@ -1,9 +1,8 @@
 import type { Delivery } from '@vitrine/journal'
 
-/** What is recent is put into bytes once for all readers: nobody may change what comes out here. */
+/** Each frame is made once for all readers, and copied for each: what one does with its chunk is nobody else's. */
 export function eventFrames(deliveries: readonly Delivery[]): Uint8Array {
-  const frames = deliveries.map((delivery) => delivery.frame(eventFrame))
-  return frames.length === 1 ? frames[0]! : Buffer.concat(frames)
+  return Buffer.concat(deliveries.map((delivery) => delivery.frame(eventFrame)))
 }
 
 /** Only an event moves a reader on, so only an event has an id. */

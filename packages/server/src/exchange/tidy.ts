@@ -1,0 +1,25 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+const everyBytes = 8 * 1024 * 1024
+
+let passed = 0
+let collect: (() => void) | undefined
+
+/**
+ * Called with what was passed on. Buffers that are done with are small to the collector, however much they hold: left
+ * alone it lets a hundred mebibytes of them pile up before it looks.
+ */
+export function tidyAfter(bytes: number): void {
+  passed += bytes
+  if (passed < everyBytes) return
+  passed = 0
+  collect ??= findCollector()
+  collect()
+}
+
+function findCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  const gc: unknown = runInNewContext('gc')
+  return typeof gc === 'function' ? () => void gc({ type: 'minor' }) : () => undefined
+}
