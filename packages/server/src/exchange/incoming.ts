@@ -5,7 +5,7 @@ import type { Asked } from './asked.ts'
 import { tidyAfter } from './tidy.ts'
 
 /** What the parser of addresses leaves as it is. */
-const plainPath = /^\/(?!.*(?:\/\.|%2e))[\w\-.~!$&'()*+,;=:@%/]*$/i
+const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
 
 /** A request to a server of Node. */
 export class Incoming implements Asked {
