@@ -7,7 +7,7 @@ export async function bundleCommand(root: string): Promise<void> {
   await using build = await rolldown({
     input: join(dist, 'main.js'),
     platform: 'node',
-    plugins: [atHome(join(root, 'packages'))],
+    plugins: [atHome(join(root, 'packages')), plainBuiltins()],
   })
   await build.write({
     dir: dist,
@@ -33,6 +33,22 @@ function atHome(packages: string): Plugin {
         const url = `new URL('./${file.join('/')}', import.meta.resolve('@vitrine/${name}')).href`
         return code.replaceAll('import.meta.url', `(${url})`)
       },
+    },
+  }
+}
+
+/**
+ * Node's own modules as they are. Imported, each is given a namespace first, for which everything is loaded that it would
+ * load when first asked for: `fetch` with `node:http`, the REPL with `node:fs`. That is a quarter of a start.
+ */
+function plainBuiltins(): Plugin {
+  return {
+    name: 'plain-builtins',
+    renderChunk(code) {
+      return code.replace(/^import (.+) from "(node:[^"]+)";$/gm, (_, names: string, module: string) => {
+        const taken = names.replace(/^\* as /, '').replaceAll(' as ', ': ')
+        return `const ${taken} = process.getBuiltinModule("${module}");`
+      })
     },
   }
 }

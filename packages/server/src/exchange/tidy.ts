@@ -1,6 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-
 const everyBytes = 8 * 1024 * 1024
 
 let passed = 0
@@ -19,7 +16,7 @@ export function tidyAfter(bytes: number): void {
 }
 
 function findCollector(): () => void {
-  setFlagsFromString('--expose-gc')
-  const gc: unknown = runInNewContext('gc')
+  process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')
+  const gc: unknown = process.getBuiltinModule('node:vm').runInNewContext('gc')
   return typeof gc === 'function' ? () => void gc({ type: 'minor' }) : () => undefined
 }
