@@ -35,6 +35,12 @@ export class Entry {
     return this.#event
   }
 
+  /** The event's JSON, which is seen to be some. */
+  get text(): string {
+    if (this.#event === undefined) this.#parse()
+    return this.body
+  }
+
   #parse(): JournalEvent {
     try {
       const event: unknown = JSON.parse(this.body)

@@ -34,7 +34,7 @@ import {
   operate,
 } from './operate/operate.ts'
 import type { Deliveries, DeliveryOptions } from './read/delivery.ts'
-import { eventFilter, type Reader, type Subject } from './read/reader.ts'
+import { eventFilter, type PageText, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
@@ -153,6 +153,11 @@ export class Journal implements JournalReader {
 
   read(options?: ReadOptions): Promise<Page> {
     return this.#core.reader.page(this.#core.subject, options)
+  }
+
+  /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
+  readText(options?: ReadOptions): Promise<PageText> {
+    return this.#core.reader.pageText(this.#core.subject, options)
   }
 
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {

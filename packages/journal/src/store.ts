@@ -16,7 +16,7 @@ import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
 import type { Deliveries, DeliveryOptions } from './read/delivery.ts'
-import { journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
+import { journalSubject, type PageText, Reader, type Subject, storeSubject } from './read/reader.ts'
 import { Recent } from './recent.ts'
 import { recoveryEvents } from './recovery.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
@@ -150,6 +150,11 @@ export class Store {
   /** A page over every journal of this store, in commit order. */
   read(options?: ReadOptions): Promise<Page> {
     return this.#reader.page(this.#subject, options)
+  }
+
+  /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
+  readText(options?: ReadOptions): Promise<PageText> {
+    return this.#reader.pageText(this.#subject, options)
   }
 
   /** Every journal of this store, in commit order, under one cursor. */

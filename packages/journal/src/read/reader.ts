@@ -34,6 +34,11 @@ export interface Subject {
   key(cursor: string): Promise<number>
 }
 
+/** A page whose events are JSON already. */
+export interface PageText extends Omit<Page, 'events'> {
+  readonly events: readonly string[]
+}
+
 /** Reads for everyone: pages, tails and sinks go through here. */
 export class Reader {
   readonly #connection: StoreConnection
@@ -52,7 +57,24 @@ export class Reader {
     if (ended) throw ended
   }
 
-  async page(subject: Subject, options: ReadOptions = {}): Promise<Page> {
+  async page(subject: Subject, options?: ReadOptions): Promise<Page> {
+    const { found, ...place } = await this.#page(subject, options)
+    const cursorOf = this.#holeCursor(subject)
+    return { events: found.map((one) => toItem(one, cursorOf)), ...place }
+  }
+
+  /** The same as it is stored. */
+  async pageText(subject: Subject, options?: ReadOptions): Promise<PageText> {
+    const { found, ...place } = await this.#page(subject, options)
+    const cursorOf = this.#holeCursor(subject)
+    const textOf = (one: Found) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
+    return { events: found.map(textOf), ...place }
+  }
+
+  async #page(
+    subject: Subject,
+    options: ReadOptions = {},
+  ): Promise<{ readonly found: readonly Found[]; readonly cursor: string; readonly end: boolean }> {
     this.mustBeOpen()
     const { order = 'forwards', signal, ...filter } = options
     const limit = wholeNumber('limit', options.limit, { min: 1, max: maxPageItems, fallback: pageItems })
@@ -73,12 +95,7 @@ export class Reader {
       filter: eventFilter(filter),
       signal,
     })
-    const cursorOf = this.#holeCursor(subject)
-    return {
-      events: found.map((one) => toItem(one, cursorOf)),
-      cursor: subject.cursor(Math.min(scanned, newest)),
-      end,
-    }
+    return { found, cursor: subject.cursor(Math.min(scanned, newest)), end }
   }
 
   /** The keys that `after`, `before` and `at` leave: above the first, up to and with the second. */

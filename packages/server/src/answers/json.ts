@@ -1,8 +1,8 @@
 import { Answer } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
-const headers = { ...securityHeaders, 'content-type': 'application/json' }
+export const jsonHeaders = { ...securityHeaders, 'content-type': 'application/json' }
 
 export function json(status: number, value: unknown): Answer {
-  return new Answer(status, headers, JSON.stringify(value))
+  return new Answer(status, jsonHeaders, JSON.stringify(value))
 }

@@ -1,9 +1,10 @@
-import type { Deliveries, DeliveryOptions, Store } from '@vitrine/journal'
-import { type EventInput, type Page, type ReadOptions, VitrineError } from '@vitrine/protocol'
+import type { Deliveries, DeliveryOptions, PageText, Store } from '@vitrine/journal'
+import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
 import { bytesAnswer, readRange } from '../answers/bytes.ts'
+import { jsonHeaders } from '../answers/json.ts'
 import type { Daemon } from '../daemon.ts'
-import type { Answer } from '../exchange/answer.ts'
+import { Answer } from '../exchange/answer.ts'
 import type { CallOf, HandlersOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
 import { journalSource } from '../streams/sources.ts'
@@ -17,7 +18,7 @@ type Reading = CallOf<(typeof eventRoutes)['readEvents']>
 
 /** One journal, or the whole store. */
 interface Readable {
-  read(options?: ReadOptions): Promise<Page>
+  readText(options?: ReadOptions): Promise<PageText>
   deliveries(options?: DeliveryOptions): Deliveries
 }
 
@@ -27,7 +28,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
     async readEvents(call) {
       const journal = await subjectOf(call, store)
       if (call.wantsStream) return await stream(daemon, journal, call)
-      return readPage(journal, call)
+      return pageAnswer(await readPage(journal, call))
     },
     async recordEvents({ body, ...call }) {
       const sandbox = await call.sandbox()
@@ -76,14 +77,20 @@ async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise
   return eventStream(source, daemon.streams)
 }
 
-async function readPage(journal: Readable, { query, signal }: Reading): Promise<Page> {
+/** What is stored is what is sent. */
+function pageAnswer({ events, cursor, end }: PageText): Answer {
+  const place = JSON.stringify({ cursor, end }).slice(1)
+  return new Answer(200, jsonHeaders, `{"events":[${events.join()}],${place}`)
+}
+
+async function readPage(journal: Readable, { query, signal }: Reading): Promise<PageText> {
   const { wait = 0, scope: _scope, at, ...rest } = query
   const options: ReadOptions = {
     ...present(rest),
     ...(at !== undefined && { at: placeOf(at) }),
     signal,
   }
-  const page = await journal.read(options)
+  const page = await journal.readText(options)
   if (wait === 0 || page.events.length > 0 || query.order === 'backwards') return page
   return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal)
 }
@@ -92,10 +99,10 @@ async function readPage(journal: Readable, { query, signal }: Reading): Promise<
 async function waitForMore(
   journal: Readable,
   options: ReadOptions,
-  page: Page,
+  page: PageText,
   waitMs: number,
   signal: AbortSignal,
-): Promise<Page> {
+): Promise<PageText> {
   const late = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   const { types, session, run, text } = options
   const filter = present({ types, session, run, text })
@@ -104,7 +111,7 @@ async function waitForMore(
   const cursor = waiting.cursor ?? page.cursor
   await waiting.return()
   if (late.aborted) return { events: [], cursor, end: true }
-  return journal.read({ ...options, after: page.cursor })
+  return journal.readText({ ...options, after: page.cursor })
 }
 
 function placeOf(at: string): number | Date {
