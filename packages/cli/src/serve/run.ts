@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { endDaemon, nextEnd } from './ending.ts'
+import { staySmall } from './stay-small.ts'
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start.ts'
 
 /** Runs a daemon until something ends it, and this process with it. */
@@ -18,5 +19,6 @@ export async function runDaemon(
   }
   const daemon = await starting
   onListening(daemon)
+  staySmall()
   process.exit(await endDaemon(daemon, await end))
 }

@@ -23,9 +23,12 @@ async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse):
   outgoing.once('close', leave)
   reader.closed.catch(() => outgoing.destroy())
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
+    // The next part is read while this one is on its way.
+    for (let next = reader.read(); ; ) {
+      const { done, value } = await next
       if (done) break
+      next = reader.read()
+      next.catch(() => undefined)
       if (!outgoing.write(value)) await writable(outgoing)
       tidyAfter(value.byteLength)
     }
