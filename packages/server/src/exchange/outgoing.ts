@@ -6,13 +6,13 @@ import { tidyAfter } from './tidy.ts'
 export async function send({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
   if (body === null) {
     outgoing.writeHead(status, plain(headers)).end()
-  } else if (body instanceof ReadableStream) {
+  } else if (typeof body === 'string' || body instanceof Uint8Array) {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
+  } else {
     outgoing.writeHead(status, plain(headers))
     outgoing.flushHeaders()
     await pump(body, outgoing)
-  } else {
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
   }
 }
 
