@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { joined } from '../lazy.ts'
 import { agentData } from './data/agent.ts'
 import { fileData } from './data/file.ts'
 import { networkData } from './data/network.ts'
@@ -10,17 +11,17 @@ import { sandboxData } from './data/sandbox.ts'
 import { sessionData } from './data/session.ts'
 
 /** Every event type of Vitrine and the schema of its `data`. */
-export const eventCatalogue = {
-  ...sandboxData,
-  ...operationData,
-  ...processData,
-  ...fileData,
-  ...networkData,
-  ...agentData,
-  ...sessionData,
-  ...runtimeData,
-  ...recordData,
-}
+export const eventCatalogue = joined(
+  sandboxData,
+  operationData,
+  processData,
+  fileData,
+  networkData,
+  agentData,
+  sessionData,
+  runtimeData,
+  recordData,
+)
 
 export type EventType = keyof typeof eventCatalogue
 

@@ -18,20 +18,21 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'A page of events; as a stream, history and then live; with `wait`, as soon as there is one.',
-    query: z.object({
-      ...filter,
-      after: z.optional(z.string()),
-      before: z.optional(z.string()),
-      /** A `seq`, or a time. */
-      at: z.optional(z.string()),
-      order: z.optional(z.enum(['forwards', 'backwards'])),
-      limit: z.optional(count),
-      /** How many milliseconds a page may wait for its first event. */
-      wait: z.optional(count),
-      /** `all`: every journal of the host under one cursor. */
-      scope: z.optional(z.enum(['all', 'host'])),
-    }),
-    answer: page,
+    query: () =>
+      z.object({
+        ...filter,
+        after: z.optional(z.string()),
+        before: z.optional(z.string()),
+        /** A `seq`, or a time. */
+        at: z.optional(z.string()),
+        order: z.optional(z.enum(['forwards', 'backwards'])),
+        limit: z.optional(count),
+        /** How many milliseconds a page may wait for its first event. */
+        wait: z.optional(count),
+        /** `all`: every journal of the host under one cursor. */
+        scope: z.optional(z.enum(['all', 'host'])),
+      }),
+    answer: () => page,
     streams: true,
   },
   recordEvents: {
@@ -40,7 +41,7 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Records events of a run: `run.*`, `loop.*` and `log.*`.',
-    body: z.object({ events: z.array(jsonObject) }),
+    body: () => z.object({ events: z.array(jsonObject) }),
     status: 204,
     answer: 'nothing',
   },
@@ -50,19 +51,20 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'How many events of each type, in slices of time.',
-    query: z.object({ ...filter, buckets: z.optional(count) }),
-    answer: z.object({
-      buckets: z.array(
-        z.object({
-          from: z.string(),
-          to: z.string(),
-          seqs: z.optional(z.tuple([z.number(), z.number()])),
-          counts: z.record(z.string(), z.number()),
-        }),
-      ),
-      total: z.number(),
-      counts: z.record(z.string(), z.number()),
-    }),
+    query: () => z.object({ ...filter, buckets: z.optional(count) }),
+    answer: () =>
+      z.object({
+        buckets: z.array(
+          z.object({
+            from: z.string(),
+            to: z.string(),
+            seqs: z.optional(z.tuple([z.number(), z.number()])),
+            counts: z.record(z.string(), z.number()),
+          }),
+        ),
+        total: z.number(),
+        counts: z.record(z.string(), z.number()),
+      }),
   },
   readBlob: {
     method: 'GET',
@@ -78,6 +80,6 @@ export const eventRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Where events are delivered to, and how far behind each of them is.',
-    answer: z.object({ sinks: z.array(jsonObject) }),
+    answer: () => z.object({ sinks: z.array(jsonObject) }),
   },
 })

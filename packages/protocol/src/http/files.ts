@@ -23,103 +23,109 @@ const file = (method: 'GET' | 'POST' | 'PUT', name: string, summary: string) =>
 export const fileRoutes = table({
   readFile: {
     ...file('GET', 'content', 'The bytes of a file; byte ranges are answered, by header or by query.'),
-    query: z.object({
-      path: z.string(),
-      /** The first byte. */
-      from: z.optional(count),
-      /** The byte to stop before. */
-      to: z.optional(count),
-      user,
-    }),
+    query: () =>
+      z.object({
+        path: z.string(),
+        /** The first byte. */
+        from: z.optional(count),
+        /** The byte to stop before. */
+        to: z.optional(count),
+        user,
+      }),
     answer: 'bytes',
   },
   writeFile: {
     ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
-    query: z.object({
-      path: z.string(),
-      append: z.optional(flag),
-      parents: z.optional(flag),
-      mode: z.optional(modeText),
-      user,
-    }),
+    query: () =>
+      z.object({
+        path: z.string(),
+        append: z.optional(flag),
+        parents: z.optional(flag),
+        mode: z.optional(modeText),
+        user,
+      }),
     body: 'bytes',
-    answer: fileStat,
+    answer: () => fileStat,
   },
   listFiles: {
     ...file('GET', 'list', 'What is in a directory, by name.'),
-    query: z.object({ path: z.string(), limit: z.optional(count), user }),
-    answer: z.object({ entries: z.array(fileStat), truncated: z.boolean() }),
+    query: () => z.object({ path: z.string(), limit: z.optional(count), user }),
+    answer: () => z.object({ entries: z.array(fileStat), truncated: z.boolean() }),
   },
   statFile: {
     ...file('GET', 'stat', 'One file, directory or link.'),
-    query: z.object({ path: z.string(), user }),
-    answer: fileStat,
+    query: () => z.object({ path: z.string(), user }),
+    answer: () => fileStat,
   },
   fileExists: {
     ...file('GET', 'exists', 'Whether there is something at a path.'),
-    query: z.object({ path: z.string(), user }),
-    answer: z.object({ exists: z.boolean() }),
+    query: () => z.object({ path: z.string(), user }),
+    answer: () => z.object({ exists: z.boolean() }),
   },
   makeDirectory: {
     ...file('POST', 'mkdir', 'Makes a directory.'),
-    body: z.object({
-      path: z.string(),
-      parents: z.optional(z.boolean()),
-      mode: z.optional(size),
-      user,
-    }),
+    body: () =>
+      z.object({
+        path: z.string(),
+        parents: z.optional(z.boolean()),
+        mode: z.optional(size),
+        user,
+      }),
     status: 204,
     answer: 'nothing',
   },
   moveFile: {
     ...file('POST', 'move', 'Moves what is at one path to another.'),
-    body: z.object({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
+    body: () => z.object({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
     answer: 'nothing',
   },
   removeFile: {
     ...file('POST', 'remove', 'Removes a file, or a directory with `recursive`.'),
-    body: z.object({
-      path: z.string(),
-      recursive: z.optional(z.boolean()),
-      force: z.optional(z.boolean()),
-      user,
-    }),
+    body: () =>
+      z.object({
+        path: z.string(),
+        recursive: z.optional(z.boolean()),
+        force: z.optional(z.boolean()),
+        user,
+      }),
     status: 204,
     answer: 'nothing',
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: z.object({ path: z.string(), mode: size, user }),
+    body: () => z.object({ path: z.string(), mode: size, user }),
     status: 204,
     answer: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
-    body: z.object({
-      path: z.string(),
-      name: z.optional(z.string()),
-      content: z.optional(z.string()),
-      ignoreCase: z.optional(z.boolean()),
-      ignore: z.optional(z.array(z.string())),
-      limit: z.optional(size),
-      user,
-    }),
-    answer: z.object({
-      hits: z.array(
-        z.object({
-          path: z.string(),
-          kind,
-          line: z.optional(z.number()),
-          text: z.optional(z.string()),
-        }),
-      ),
-      truncated: z.boolean(),
-    }),
+    body: () =>
+      z.object({
+        path: z.string(),
+        name: z.optional(z.string()),
+        content: z.optional(z.string()),
+        ignoreCase: z.optional(z.boolean()),
+        ignore: z.optional(z.array(z.string())),
+        limit: z.optional(size),
+        user,
+      }),
+    answer: () =>
+      z.object({
+        hits: z.array(
+          z.object({
+            path: z.string(),
+            kind,
+            line: z.optional(z.number()),
+            text: z.optional(z.string()),
+          }),
+        ),
+        truncated: z.boolean(),
+      }),
   },
   watchFiles: {
     ...file('GET', 'watch', 'The `file.*` events from now on.'),
-    query: z.object({ ignore: z.optional(words) }),
+    query: () => z.object({ ignore: z.optional(words) }),
     answer: 'event-stream',
   },
   flushFiles: {
@@ -129,14 +135,14 @@ export const fileRoutes = table({
   },
   downloadArchive: {
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
-    query: z.object({ path: z.string(), scheme, user }),
+    query: () => z.object({ path: z.string(), scheme, user }),
     answer: 'bytes',
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
-    query: z.object({ path: z.string(), scheme, user }),
+    query: () => z.object({ path: z.string(), scheme, user }),
     body: 'bytes',
-    answer: jsonObject,
+    answer: () => jsonObject,
   },
   extractArchive: {
     ...file(
@@ -144,9 +150,9 @@ export const fileRoutes = table({
       'extract',
       'Unpacks the archive at a path where it lies; one in the body is put there first.',
     ),
-    query: z.object({ path: z.string(), scheme, user }),
+    query: () => z.object({ path: z.string(), scheme, user }),
     body: 'bytes',
     bodyOptional: true,
-    answer: jsonObject,
+    answer: () => jsonObject,
   },
 })

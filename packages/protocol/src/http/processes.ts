@@ -86,8 +86,8 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Runs a command to its end.',
-    body: execRequest,
-    answer: execResult,
+    body: () => execRequest,
+    answer: () => execResult,
   },
   execWithInput: {
     method: 'POST',
@@ -95,9 +95,9 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'The same with the body as its input, as it comes, and everything else as JSON in the query.',
-    query: z.object({ options: z.string() }),
+    query: () => z.object({ options: z.string() }),
     body: 'bytes',
-    answer: execResult,
+    answer: () => execResult,
   },
   spawn: {
     method: 'POST',
@@ -105,8 +105,8 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Starts a process.',
-    body: spawnRequest,
-    answer: processInfo,
+    body: () => spawnRequest,
+    answer: () => processInfo,
   },
   listProcesses: {
     method: 'GET',
@@ -114,13 +114,13 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Every process that was started and not removed.',
-    query: z.object({ owner: z.optional(z.string()) }),
-    answer: z.object({ processes: z.array(processInfo) }),
+    query: () => z.object({ owner: z.optional(z.string()) }),
+    answer: () => z.object({ processes: z.array(processInfo) }),
   },
   getProcess: {
     ...one('GET', '', 'One process; with `wait`, once it has ended.'),
-    query: z.object({ wait: z.optional(count) }),
-    answer: processInfo,
+    query: () => z.object({ wait: z.optional(count) }),
+    answer: () => processInfo,
   },
   removeProcess: {
     ...one('DELETE', '', 'Forgets a process that has ended.'),
@@ -129,13 +129,14 @@ export const processRoutes = table({
   },
   readLogs: {
     ...one('GET', '/logs', 'What it wrote, from the journal; with `follow`, as a stream.'),
-    query: z.object({
-      stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
-      tail: z.optional(count),
-      since: z.optional(z.string()),
-      follow: z.optional(flag),
-    }),
-    answer: z.object({ processId: z.string(), stream: z.string(), entries: z.array(logEntry) }),
+    query: () =>
+      z.object({
+        stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
+        tail: z.optional(count),
+        since: z.optional(z.string()),
+        follow: z.optional(flag),
+      }),
+    answer: () => z.object({ processId: z.string(), stream: z.string(), entries: z.array(logEntry) }),
     streams: true,
   },
   viewProcess: {
@@ -144,33 +145,33 @@ export const processRoutes = table({
   },
   writeInput: {
     ...one('POST', '/input', 'Writes to its input.'),
-    body: input,
-    answer: z.object({ bytesWritten: z.number() }),
+    body: () => input,
+    answer: () => z.object({ bytesWritten: z.number() }),
   },
   resizeTerminal: {
     ...one('POST', '/terminal/resize', 'Tells its terminal another size.'),
-    body: terminalSize,
-    answer: terminalSize,
+    body: () => terminalSize,
+    answer: () => terminalSize,
   },
   signalProcess: {
     ...one('POST', '/signal', 'Sends a signal.'),
-    body: z.object({ signal: z.string() }),
+    body: () => z.object({ signal: z.string() }),
     status: 204,
     answer: 'nothing',
   },
   stopProcess: {
     ...one('POST', '/stop', 'Ends it politely, then for certain.'),
-    query: z.object({ waitMs: z.optional(count) }),
-    answer: processInfo,
+    query: () => z.object({ waitMs: z.optional(count) }),
+    answer: () => processInfo,
   },
   killProcess: {
     ...one('POST', '/kill', 'Ends it with everything it started.'),
-    query: z.object({ waitMs: z.optional(count) }),
-    answer: processInfo,
+    query: () => z.object({ waitMs: z.optional(count) }),
+    answer: () => processInfo,
   },
   openTerminal: {
     ...one('GET', '/terminal/ws', 'A terminal over a WebSocket.'),
-    query: z.object({ access_token: z.optional(z.string()) }),
+    query: () => z.object({ access_token: z.optional(z.string()) }),
     answer: 'socket',
   },
 })

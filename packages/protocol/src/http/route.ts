@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { keep, type Made } from '../lazy.ts'
 
 /** What a route takes or gives that is not JSON. */
 export type Media = 'bytes' | 'event-stream' | 'socket' | 'nothing'
@@ -22,9 +23,28 @@ export interface Route {
   readonly streams?: true
 }
 
+/** A route as it is written down: schemas are made when somebody asks for them. */
+type Written = {
+  readonly [Field in keyof Route]: Field extends 'query' | 'body' | 'answer'
+    ? Exclude<Route[Field], z.ZodMiniType> | (() => Extract<Route[Field], z.ZodMiniType>)
+    : Route[Field]
+}
+
 /** Keeps the literal types of a table of routes. */
-export function table<const Routes extends Readonly<Record<string, Route>>>(routes: Routes): Routes {
-  return routes
+export function table<const Routes extends Readonly<Record<string, Written>>>(
+  routes: Routes,
+): { readonly [Name in keyof Routes]: Made<Routes[Name]> } {
+  for (const route of Object.values(routes))
+    for (const field of ['query', 'body', 'answer'] as const) {
+      const make = route[field]
+      if (typeof make === 'function')
+        Object.defineProperty(route, field, {
+          enumerable: true,
+          configurable: true,
+          get: () => keep(route, field, make()),
+        })
+    }
+  return routes as { readonly [Name in keyof Routes]: Made<Routes[Name]> }
 }
 
 /** Where a route is: one of a sandbox for any sandbox, and short for the default one. */

@@ -27,7 +27,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Whether the daemon answers.',
-    answer: z.object({ status: z.literal('ok'), version: z.string() }),
+    answer: () => z.object({ status: z.literal('ok'), version: z.string() }),
   },
   callOff: {
     method: 'DELETE',
@@ -44,7 +44,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Every sandbox that the host remembers.',
-    answer: z.object({ sandboxes: z.array(sandboxInfo), default: z.optional(z.string()) }),
+    answer: () => z.object({ sandboxes: z.array(sandboxInfo), default: z.optional(z.string()) }),
   },
   createSandbox: {
     method: 'POST',
@@ -52,30 +52,31 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'full',
     summary: 'Creates a sandbox and starts it.',
-    body: z.strictObject({
-      id: z.optional(z.string()),
-      provider: z.optional(z.string()),
-      labels: z.optional(texts),
-      /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
-      local: z.optional(
-        z.looseObject({
-          root: z.optional(z.string()),
-          isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
-          user: z.optional(z.string()),
-        }),
-      ),
-      workspace: z.optional(jsonObject),
-      /** Which commands may run: rules, and what becomes of the others. */
-      policy: z.optional(
-        z.strictObject({
-          allow: z.optional(z.array(z.string())),
-          deny: z.optional(z.array(z.string())),
-          otherwise: z.optional(z.enum(['allow', 'ask', 'deny'])),
-        }),
-      ),
-    }),
+    body: () =>
+      z.strictObject({
+        id: z.optional(z.string()),
+        provider: z.optional(z.string()),
+        labels: z.optional(texts),
+        /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
+        local: z.optional(
+          z.looseObject({
+            root: z.optional(z.string()),
+            isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
+            user: z.optional(z.string()),
+          }),
+        ),
+        workspace: z.optional(jsonObject),
+        /** Which commands may run: rules, and what becomes of the others. */
+        policy: z.optional(
+          z.strictObject({
+            allow: z.optional(z.array(z.string())),
+            deny: z.optional(z.array(z.string())),
+            otherwise: z.optional(z.enum(['allow', 'ask', 'deny'])),
+          }),
+        ),
+      }),
     status: 201,
-    answer: sandboxDescription,
+    answer: () => sandboxDescription,
   },
   getSandbox: {
     method: 'GET',
@@ -83,20 +84,23 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One sandbox as it is now; it is not started.',
-    answer: sandboxInfo,
+    answer: () => sandboxInfo,
   },
   attachSandbox: {
     ...lifecycle('attach', 'Starts a sandbox that is kept, unless it runs.'),
-    answer: sandboxDescription,
+    answer: () => sandboxDescription,
   },
-  startSandbox: { ...lifecycle('start', 'Starts a sandbox that was stopped.'), answer: sandboxDescription },
-  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: sandboxInfo },
-  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: sandboxInfo },
+  startSandbox: {
+    ...lifecycle('start', 'Starts a sandbox that was stopped.'),
+    answer: () => sandboxDescription,
+  },
+  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: () => sandboxInfo },
+  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: () => sandboxInfo },
   stopSandbox: {
     ...lifecycle('stop', 'Persists the workspace and ends every process.'),
-    answer: sandboxInfo,
+    answer: () => sandboxInfo,
   },
-  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: sandboxInfo },
+  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: () => sandboxInfo },
   destroySandbox: {
     method: 'DELETE',
     path: '/sandboxes/{sandbox}',
@@ -112,7 +116,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Asks the sandbox whether it runs; an operation like any other.',
-    answer: z.object({ running: z.boolean() }),
+    answer: () => z.object({ running: z.boolean() }),
   },
   onBeforeStop: {
     method: 'POST',
@@ -120,7 +124,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Registers a command that runs before the workspace is persisted by a stop.',
-    body: z.object({ command }),
+    body: () => z.object({ command }),
     status: 204,
     answer: 'nothing',
   },
@@ -130,8 +134,8 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Keeps a path of the workspace out of what is persisted.',
-    body: z.object({ path: z.string() }),
-    answer: z.object({ path: z.string() }),
+    body: () => z.object({ path: z.string() }),
+    answer: () => z.object({ path: z.string() }),
   },
   persistWorkspace: {
     method: 'GET',
@@ -148,7 +152,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'The workspace becomes what is in the tar, all of it or not at all.',
     body: 'bytes',
-    answer: jsonObject,
+    answer: () => jsonObject,
   },
   listPorts: {
     method: 'GET',
@@ -156,7 +160,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'What listens in the sandbox.',
-    answer: z.object({ ports: z.array(jsonObject) }),
+    answer: () => z.object({ ports: z.array(jsonObject) }),
   },
   resolvePort: {
     method: 'GET',
@@ -164,8 +168,8 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
-    query: z.object({ wait: z.optional(count) }),
-    answer: z.object({ host: z.string(), port: z.number(), url: z.string() }),
+    query: () => z.object({ wait: z.optional(count) }),
+    answer: () => z.object({ host: z.string(), port: z.number(), url: z.string() }),
   },
   previewPort: {
     method: 'POST',
@@ -174,6 +178,6 @@ export const sandboxRoutes = table({
     access: 'full',
     summary:
       'Shows a port to a browser: an address of its own, and a path for where such names do not resolve.',
-    answer: z.object({ url: z.string(), path: z.string(), token: z.string() }),
+    answer: () => z.object({ url: z.string(), path: z.string(), token: z.string() }),
   },
 })

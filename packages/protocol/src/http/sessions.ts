@@ -69,14 +69,15 @@ export const sessionRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Opens a session with an agent; with `resume`, brings back the one of that id if there is one.',
-    body: z.strictObject({
-      agent: z.string(),
-      id: z.optional(z.string()),
-      ...settings,
-      resume: z.optional(z.boolean()),
-    }),
+    body: () =>
+      z.strictObject({
+        agent: z.string(),
+        id: z.optional(z.string()),
+        ...settings,
+        resume: z.optional(z.boolean()),
+      }),
     status: 201,
-    answer: sessionState,
+    answer: () => sessionState,
   },
   listSessions: {
     method: 'GET',
@@ -85,14 +86,14 @@ export const sessionRoutes = table({
     // It asks the sandbox, and shows the agent's own words: who may only look on has the journal.
     access: 'full',
     summary: 'Every session of the sandbox, open or closed.',
-    answer: z.object({ sessions: z.array(jsonObject) }),
+    answer: () => z.object({ sessions: z.array(jsonObject) }),
   },
-  getSession: { ...one('GET', '', 'One session that is open.'), answer: sessionState },
+  getSession: { ...one('GET', '', 'One session that is open.'), answer: () => sessionState },
   resumeSession: {
     ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
-    body: z.strictObject(settings),
+    body: () => z.strictObject(settings),
     bodyOptional: true,
-    answer: sessionState,
+    answer: () => sessionState,
   },
   prompt: {
     ...one(
@@ -100,15 +101,16 @@ export const sessionRoutes = table({
       '/prompt',
       'Says something to the agent. Answers at once, or with `wait` when the turn has ended. Sent again with the same `turn`, it is the same prompt.',
     ),
-    query: z.object({ wait: z.optional(z.enum(['true', 'false', ''])) }),
-    body: z.object({
-      content: z.union([z.string(), z.array(jsonObject)]),
-      turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
-      /** It may have been sent before, to a daemon that is gone: the record is looked at first. */
-      again: z.optional(z.boolean()),
-    }),
+    query: () => z.object({ wait: z.optional(z.enum(['true', 'false', ''])) }),
+    body: () =>
+      z.object({
+        content: z.union([z.string(), z.array(jsonObject)]),
+        turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
+        /** It may have been sent before, to a daemon that is gone: the record is looked at first. */
+        again: z.optional(z.boolean()),
+      }),
     status: 202,
-    answer: z.union([z.object({ turn: z.string() }), promptResult]),
+    answer: () => z.union([z.object({ turn: z.string() }), promptResult]),
   },
   getTurn: {
     ...one(
@@ -116,58 +118,60 @@ export const sessionRoutes = table({
       '/turns/{turn}',
       'How a turn ended; with `wait`, once it has, or after so many milliseconds.',
     ),
-    query: z.object({ wait: z.optional(count) }),
-    answer: z.union([z.object({ turn: z.string(), running: z.literal(true) }), promptResult]),
+    query: () => z.object({ wait: z.optional(count) }),
+    answer: () => z.union([z.object({ turn: z.string(), running: z.literal(true) }), promptResult]),
   },
   cancelTurn: {
     ...one('POST', '/cancel', 'Ends the turn that runs, and answers those that wait.'),
-    body: z.object({ turn: z.optional(z.string()) }),
+    body: () => z.object({ turn: z.optional(z.string()) }),
     bodyOptional: true,
     status: 204,
     answer: 'nothing',
   },
   setOption: {
     ...one('PUT', '/options/{option}', 'Chooses a mode, a model, a thought level, or another option.'),
-    body: z.object({ value: z.union([z.string(), z.boolean()]) }),
-    answer: sessionState,
+    body: () => z.object({ value: z.union([z.string(), z.boolean()]) }),
+    answer: () => sessionState,
   },
   setMode: {
     ...one('PUT', '/mode', 'Chooses a mode.'),
-    body: z.object({ value: z.string() }),
-    answer: sessionState,
+    body: () => z.object({ value: z.string() }),
+    answer: () => sessionState,
   },
   setModel: {
     ...one('PUT', '/model', 'Chooses a model.'),
-    body: z.object({ value: z.string() }),
-    answer: sessionState,
+    body: () => z.object({ value: z.string() }),
+    answer: () => sessionState,
   },
   setThoughtLevel: {
     ...one('PUT', '/thought-level', 'Chooses a thought level.'),
-    body: z.object({ value: z.string() }),
-    answer: sessionState,
+    body: () => z.object({ value: z.string() }),
+    answer: () => sessionState,
   },
   answerPermission: {
     ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
-    body: z.object({
-      answer: z.union([permissionKind, z.literal('cancelled'), z.object({ option: z.string() })]),
-    }),
+    body: () =>
+      z.object({
+        answer: z.union([permissionKind, z.literal('cancelled'), z.object({ option: z.string() })]),
+      }),
     status: 204,
     answer: 'nothing',
   },
   answerQuestion: {
     ...one('POST', '/questions/{question}', 'Answers a question that the agent waits for.'),
-    body: z.object({
-      action: z.enum(['accept', 'decline', 'cancel']),
-      content: z.optional(z.record(z.string(), z.json())),
-    }),
+    body: () =>
+      z.object({
+        action: z.enum(['accept', 'decline', 'cancel']),
+        content: z.optional(z.record(z.string(), z.json())),
+      }),
     status: 204,
     answer: 'nothing',
   },
   readTranscript: {
     ...one('GET', '/transcript', 'What was said and done, up to a `seq` of the journal or up to now.'),
     access: 'read',
-    query: z.object({ at: z.optional(count) }),
-    answer: jsonObject,
+    query: () => z.object({ at: z.optional(count) }),
+    answer: () => jsonObject,
   },
   closeSession: {
     ...one('DELETE', '', 'Ends a session and, if nobody else needs it, its agent.'),
@@ -176,10 +180,10 @@ export const sessionRoutes = table({
   },
   forkSession: {
     ...one('POST', '/fork', 'Another session that goes on from here, where the agent can.'),
-    body: z.object({ id: z.optional(z.string()) }),
+    body: () => z.object({ id: z.optional(z.string()) }),
     bodyOptional: true,
     status: 201,
-    answer: sessionState,
+    answer: () => sessionState,
   },
   listAgents: {
     method: 'GET',
@@ -187,7 +191,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'The agents there are.',
-    answer: z.object({ agents: z.array(jsonObject) }),
+    answer: () => z.object({ agents: z.array(jsonObject) }),
   },
   getAgent: {
     method: 'GET',
@@ -195,7 +199,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One agent.',
-    answer: jsonObject,
+    answer: () => jsonObject,
   },
   installAgent: {
     method: 'POST',
@@ -203,13 +207,14 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'full',
     summary: 'Installs an agent; as a stream, with its progress.',
-    body: z.object({
-      agentVersion: z.optional(z.nullable(z.string())),
-      agentProcessVersion: z.optional(z.nullable(z.string())),
-      reinstall: z.optional(z.nullable(z.boolean())),
-    }),
+    body: () =>
+      z.object({
+        agentVersion: z.optional(z.nullable(z.string())),
+        agentProcessVersion: z.optional(z.nullable(z.string())),
+        reinstall: z.optional(z.nullable(z.boolean())),
+      }),
     bodyOptional: true,
-    answer: jsonObject,
+    answer: () => jsonObject,
     streams: true,
   },
 })

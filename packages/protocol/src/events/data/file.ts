@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { lazily } from '../../lazy.ts'
 import { blobHash, count } from './shared.ts'
 
 // A rename onto an existing file is `file.moved` alone; a directory that goes or moves tells its entries first.
@@ -19,20 +20,22 @@ const fileChange = z.looseObject({
   redacted: z.optional(z.boolean()),
 })
 
-export const fileData = {
-  'file.created': fileChange,
-  'file.changed': fileChange,
-  'file.deleted': fileChange,
-  'file.moved': z.extend(fileChange, { previousPath: z.string() }),
-  'watch.ready': z.looseObject({
-    root: z.string(),
-    mode: z.optional(z.enum(['native', 'poll', 'find'])),
-    entries: z.optional(count),
-  }),
-  'watch.degraded': z.looseObject({
-    reason: z.string(),
-    /** The first of them; `count` is all. */
-    uncovered: z.optional(z.array(z.string())),
-    count: z.optional(count),
-  }),
-}
+export const fileData = lazily({
+  'file.created': () => fileChange,
+  'file.changed': () => fileChange,
+  'file.deleted': () => fileChange,
+  'file.moved': () => z.extend(fileChange, { previousPath: z.string() }),
+  'watch.ready': () =>
+    z.looseObject({
+      root: z.string(),
+      mode: z.optional(z.enum(['native', 'poll', 'find'])),
+      entries: z.optional(count),
+    }),
+  'watch.degraded': () =>
+    z.looseObject({
+      reason: z.string(),
+      /** The first of them; `count` is all. */
+      uncovered: z.optional(z.array(z.string())),
+      count: z.optional(count),
+    }),
+})

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { lazily } from '../../lazy.ts'
 import { count, milliseconds } from './shared.ts'
 
 const connection = z.looseObject({
@@ -16,11 +17,12 @@ const connection = z.looseObject({
   process: z.optional(z.string()),
 })
 
-export const networkData = {
+export const networkData = lazily({
   /** Written before anything is dialed, and once more with its bytes when it is over. */
-  'network.allowed': z.extend(connection, {
-    phase: z.optional(z.enum(['opened', 'closed'])),
-    reason: z.optional(z.string()),
-  }),
-  'network.refused': z.extend(connection, { reason: z.string() }),
-}
+  'network.allowed': () =>
+    z.extend(connection, {
+      phase: z.optional(z.enum(['opened', 'closed'])),
+      reason: z.optional(z.string()),
+    }),
+  'network.refused': () => z.extend(connection, { reason: z.string() }),
+})

@@ -1,31 +1,35 @@
 import * as z from 'zod/mini'
+import { lazily } from '../../lazy.ts'
 import { count, encoding, errorFields, exitFields, longText, milliseconds, outcome } from './shared.ts'
 
 const process = z.string().check(z.minLength(1))
 
-export const processData = {
-  'process.started': z.looseObject({
-    process,
-    argv: z.optional(z.array(z.string())),
-    cwd: z.optional(z.string()),
-    pid: z.optional(count),
-    tty: z.optional(z.boolean()),
-  }),
-  'process.output': z.looseObject({
-    process,
-    stream: z.enum(['stdout', 'stderr', 'terminal']),
-    /** Raw bytes of this stream before this chunk, those that were skipped or masked included. */
-    offset: count,
-    data: longText,
-    encoding,
-    /** Bytes left out before this chunk, because the budget was spent. */
-    skipped: z.optional(count),
-  }),
-  'process.exited': z.looseObject({
-    process,
-    outcome,
-    ...exitFields,
-    ...errorFields,
-    durationMs: z.optional(milliseconds),
-  }),
-}
+export const processData = lazily({
+  'process.started': () =>
+    z.looseObject({
+      process,
+      argv: z.optional(z.array(z.string())),
+      cwd: z.optional(z.string()),
+      pid: z.optional(count),
+      tty: z.optional(z.boolean()),
+    }),
+  'process.output': () =>
+    z.looseObject({
+      process,
+      stream: z.enum(['stdout', 'stderr', 'terminal']),
+      /** Raw bytes of this stream before this chunk, those that were skipped or masked included. */
+      offset: count,
+      data: longText,
+      encoding,
+      /** Bytes left out before this chunk, because the budget was spent. */
+      skipped: z.optional(count),
+    }),
+  'process.exited': () =>
+    z.looseObject({
+      process,
+      outcome,
+      ...exitFields,
+      ...errorFields,
+      durationMs: z.optional(milliseconds),
+    }),
+})

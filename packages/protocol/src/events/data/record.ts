@@ -1,29 +1,33 @@
 import * as z from 'zod/mini'
+import { lazily } from '../../lazy.ts'
 import { count, errorFields } from './shared.ts'
 
 /** What the record says about itself, its host and its readers. */
-export const recordData = {
+export const recordData = lazily({
   /** Work that a dead owner left open was closed as interrupted. */
-  'journal.recovered': z.looseObject({
-    reason: z.string(),
-    closed: z.array(z.looseObject({ kind: z.string(), id: z.string(), startedAt: count })),
-  }),
-  'journal.trimmed': z.looseObject({
-    from: count,
-    to: count,
-    events: count,
-    bytes: count,
-    reason: z.enum(['events', 'bytes', 'age', 'asked']),
-  }),
-  'sink.failed': z.looseObject({ sink: z.string(), ...errorFields }),
-  'sink.recovered': z.looseObject({ sink: z.string(), failedForMs: z.optional(z.number()) }),
-  'host.started': z.looseObject({ version: z.optional(z.string()) }),
-  'host.stopped': z.looseObject({ reason: z.optional(z.string()) }),
-  'limit.reached': z.looseObject({ limit: z.string(), max: z.number() }),
-  'log.message': z.looseObject({
-    level: z.enum(['debug', 'info', 'warn', 'error']),
-    message: z.string(),
-  }),
+  'journal.recovered': () =>
+    z.looseObject({
+      reason: z.string(),
+      closed: z.array(z.looseObject({ kind: z.string(), id: z.string(), startedAt: count })),
+    }),
+  'journal.trimmed': () =>
+    z.looseObject({
+      from: count,
+      to: count,
+      events: count,
+      bytes: count,
+      reason: z.enum(['events', 'bytes', 'age', 'asked']),
+    }),
+  'sink.failed': () => z.looseObject({ sink: z.string(), ...errorFields }),
+  'sink.recovered': () => z.looseObject({ sink: z.string(), failedForMs: z.optional(z.number()) }),
+  'host.started': () => z.looseObject({ version: z.optional(z.string()) }),
+  'host.stopped': () => z.looseObject({ reason: z.optional(z.string()) }),
+  'limit.reached': () => z.looseObject({ limit: z.string(), max: z.number() }),
+  'log.message': () =>
+    z.looseObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']),
+      message: z.string(),
+    }),
   /** An event of another vocabulary, whatever its shape. */
-  'foreign.event': z.looseObject({ type: z.string(), id: z.optional(z.string()), data: z.unknown() }),
-}
+  'foreign.event': () => z.looseObject({ type: z.string(), id: z.optional(z.string()), data: z.unknown() }),
+})

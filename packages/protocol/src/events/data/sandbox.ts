@@ -1,14 +1,15 @@
 import * as z from 'zod/mini'
+import { lazily } from '../../lazy.ts'
 import { errorFields } from './shared.ts'
 
-export const sandboxData = {
-  'sandbox.created': z.looseObject({ provider: z.string(), root: z.optional(z.string()) }),
-  'sandbox.ready': z.looseObject({}),
+export const sandboxData = lazily({
+  'sandbox.created': () => z.looseObject({ provider: z.string(), root: z.optional(z.string()) }),
+  'sandbox.ready': () => z.looseObject({}),
   /** Something asked for, or expected, is not to be had here. */
-  'sandbox.degraded': z.looseObject({ what: z.string(), reason: z.string() }),
-  'sandbox.paused': z.looseObject({}),
-  'sandbox.resumed': z.looseObject({}),
-  'sandbox.stopped': z.looseObject({ reason: z.optional(z.string()) }),
-  'sandbox.destroyed': z.looseObject({ reason: z.optional(z.string()) }),
-  'sandbox.failed': z.looseObject(errorFields),
-}
+  'sandbox.degraded': () => z.looseObject({ what: z.string(), reason: z.string() }),
+  'sandbox.paused': () => z.looseObject({}),
+  'sandbox.resumed': () => z.looseObject({}),
+  'sandbox.stopped': () => z.looseObject({ reason: z.optional(z.string()) }),
+  'sandbox.destroyed': () => z.looseObject({ reason: z.optional(z.string()) }),
+  'sandbox.failed': () => z.looseObject(errorFields),
+})

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { lazily } from '../../lazy.ts'
 import { stderr } from './agent.ts'
 import { count, errorFields, exitFields, milliseconds, outcome } from './shared.ts'
 
@@ -14,70 +15,79 @@ const usage = z.looseObject({
   thoughtTokens: tokens,
 })
 
-export const sessionData = {
-  'session.created': z.looseObject({
-    agent: z.string(),
-    instance: z.optional(z.string()),
-    /** The agent's own id for it. */
-    agentSession: z.optional(z.string()),
-    cwd: z.optional(z.string()),
-    forkedFrom: z.optional(z.string()),
-  }),
-  'session.updated': z.looseObject({
-    title: z.optional(z.nullable(z.string())),
-    /** How a session came back: by the agent's own means, or by being told what was said. */
-    restored: z.optional(z.enum(['load', 'resume', 'transcript'])),
-  }),
-  'session.closed': z.looseObject({
-    reason: z.optional(z.string()),
-    endedBy: z.optional(z.enum(['agent', 'host'])),
-    stderr: z.optional(stderr),
-    ...exitFields,
-    ...errorFields,
-  }),
-  'turn.started': z.looseObject({
-    index: z.optional(count),
-    /** The prompt's parts; of what is no text, its type and size. */
-    prompt: z.optional(z.unknown()),
-  }),
-  'turn.finished': z.looseObject({
-    outcome,
-    /** The agent's own word for why it stopped; absent when it never said one. */
-    stopReason: z.optional(z.string()),
-    durationMs: z.optional(milliseconds),
-    usage: z.optional(usage),
-    modelError: z.optional(
-      z.looseObject({ sign: z.enum(['message', 'silence']), text: z.optional(z.string()) }),
-    ),
-    /** Tool calls that the agent left open, and that are over now. */
-    closedToolCalls: z.optional(z.array(z.string())),
-    ...errorFields,
-  }),
-  'permission.requested': z.looseObject({
-    permission: z.string(),
-    toolCall: z.optional(z.unknown()),
-    options: z.optional(z.array(z.looseObject({ id: z.string(), name: z.string(), kind: z.string() }))),
-  }),
-  'permission.resolved': z.looseObject({
-    permission: z.string(),
-    outcome,
-    /** The kind of the option that was chosen, or `cancelled`. */
-    answer: z.optional(z.string()),
-    option: z.optional(z.string()),
-    by: z.optional(z.string()),
-  }),
-  'question.requested': z.looseObject({
-    question: z.string(),
-    message: z.optional(z.string()),
-    mode: z.optional(z.enum(['form', 'url'])),
-    schema: z.optional(z.unknown()),
-    url: z.optional(z.string()),
-  }),
-  'question.resolved': z.looseObject({
-    question: z.string(),
-    outcome,
-    action: z.optional(z.enum(['accept', 'decline', 'cancel'])),
-    content: z.optional(z.unknown()),
-    by: z.optional(z.string()),
-  }),
-}
+export const sessionData = lazily({
+  'session.created': () =>
+    z.looseObject({
+      agent: z.string(),
+      instance: z.optional(z.string()),
+      /** The agent's own id for it. */
+      agentSession: z.optional(z.string()),
+      cwd: z.optional(z.string()),
+      forkedFrom: z.optional(z.string()),
+    }),
+  'session.updated': () =>
+    z.looseObject({
+      title: z.optional(z.nullable(z.string())),
+      /** How a session came back: by the agent's own means, or by being told what was said. */
+      restored: z.optional(z.enum(['load', 'resume', 'transcript'])),
+    }),
+  'session.closed': () =>
+    z.looseObject({
+      reason: z.optional(z.string()),
+      endedBy: z.optional(z.enum(['agent', 'host'])),
+      stderr: z.optional(stderr),
+      ...exitFields,
+      ...errorFields,
+    }),
+  'turn.started': () =>
+    z.looseObject({
+      index: z.optional(count),
+      /** The prompt's parts; of what is no text, its type and size. */
+      prompt: z.optional(z.unknown()),
+    }),
+  'turn.finished': () =>
+    z.looseObject({
+      outcome,
+      /** The agent's own word for why it stopped; absent when it never said one. */
+      stopReason: z.optional(z.string()),
+      durationMs: z.optional(milliseconds),
+      usage: z.optional(usage),
+      modelError: z.optional(
+        z.looseObject({ sign: z.enum(['message', 'silence']), text: z.optional(z.string()) }),
+      ),
+      /** Tool calls that the agent left open, and that are over now. */
+      closedToolCalls: z.optional(z.array(z.string())),
+      ...errorFields,
+    }),
+  'permission.requested': () =>
+    z.looseObject({
+      permission: z.string(),
+      toolCall: z.optional(z.unknown()),
+      options: z.optional(z.array(z.looseObject({ id: z.string(), name: z.string(), kind: z.string() }))),
+    }),
+  'permission.resolved': () =>
+    z.looseObject({
+      permission: z.string(),
+      outcome,
+      /** The kind of the option that was chosen, or `cancelled`. */
+      answer: z.optional(z.string()),
+      option: z.optional(z.string()),
+      by: z.optional(z.string()),
+    }),
+  'question.requested': () =>
+    z.looseObject({
+      question: z.string(),
+      message: z.optional(z.string()),
+      mode: z.optional(z.enum(['form', 'url'])),
+      schema: z.optional(z.unknown()),
+      url: z.optional(z.string()),
+    }),
+  'question.resolved': () =>
+    z.looseObject({
+      question: z.string(),
+      outcome,
+      action: z.optional(z.enum(['accept', 'decline', 'cancel'])),
+      content: z.optional(z.unknown()),
+      by: z.optional(z.string()),
+    }),
+})

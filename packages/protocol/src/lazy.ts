@@ -1,0 +1,45 @@
+/**
+ * A table whose values are made when they are first looked at. A schema takes longer to make than to use, and most of
+ * them are used by nobody.
+ *
+ * @example
+ * const schemas = lazily({ name: () => z.string() })
+ * schemas.name.parse('x')
+ */
+export function lazily<const Makers extends Readonly<Record<string, () => unknown>>>(
+  makers: Makers,
+): Made<Makers> {
+  const made = {}
+  for (const [name, make] of Object.entries(makers))
+    Object.defineProperty(made, name, {
+      enumerable: true,
+      configurable: true,
+      get: () => keep(made, name, make()),
+    })
+  return made as Made<Makers>
+}
+
+export type Made<Makers> = {
+  readonly [Name in keyof Makers]: Makers[Name] extends () => infer Value ? Value : Makers[Name]
+}
+
+export function keep<Value>(table: object, name: string, value: Value): Value {
+  Object.defineProperty(table, name, { value, enumerable: true })
+  return value
+}
+
+/** Several tables as one, without looking at what is in them. */
+export function joined<Tables extends readonly object[]>(...tables: Tables): Joined<Tables> {
+  const all = {}
+  for (const table of tables)
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(table)))
+      Object.defineProperty(all, name, property)
+  return all as Joined<Tables>
+}
+
+type Joined<Tables extends readonly object[]> = Tables extends readonly [
+  infer First,
+  ...infer Rest extends object[],
+]
+  ? First & Joined<Rest>
+  : unknown
