@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { endDaemon, nextEnd } from './ending.ts'
-import { staySmall } from './stay-small.ts'
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start.ts'
+import { staySmall } from './stay-small.ts'
 
 /** Runs a daemon until something ends it, and this process with it. */
 export async function runDaemon(
