@@ -11,7 +11,7 @@ export async function measureWatching({
 }: SandboxUnderTest): Promise<Capabilities['watching']> {
   try {
     await sandbox.exec(
-      `i=0; while [ $i -lt ${shortLived} ]; do i=$((i+1)); echo > moment$i; sleep 0.03; rm moment$i; done; echo > lasting`,
+      `i=0; while [ $i -lt ${shortLived} ]; do i=$((i+1)); echo > moment$i; sleep 0.1; rm moment$i; done; echo > lasting`,
     )
     await sandbox.files.flush()
     const created = (await allEvents(journal))
