@@ -45,7 +45,8 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     },
     (incoming, outgoing) => {
       limitPauses(incoming, bodyIdleMs)
-      void respond(server, incoming, outgoing)
+      // Whatever cannot be sent is the end of its own connection, and of nothing else.
+      respond(server, incoming, outgoing).catch(() => outgoing.destroy())
     },
   )
   listener.maxConnections = maxConnections

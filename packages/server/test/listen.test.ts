@@ -103,6 +103,30 @@ describe('a caller', () => {
   })
 })
 
+describe('an answer', () => {
+  it('that cannot be sent ends its own connection, and nothing else', async () => {
+    const bad = { 'x-own': 'one\r\nset-cookie: two' }
+    await using port = await serve(async ({ path }) => new Answer(200, path === '/bad' ? bad : {}, 'whole'))
+    using connection = await dial(port.port, 'GET /bad HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    expect(await connection.ended).toBe('')
+    expect(await (await fetch(port.url)).text()).toBe('whole')
+  })
+
+  it('that comes when nobody is there any more is let go', async () => {
+    const [asked, left, letGo] = [0, 0, 0].map(() => Promise.withResolvers<void>())
+    await using port = await serve(async ({ signal }) => {
+      asked!.resolve()
+      signal.addEventListener('abort', () => left!.resolve())
+      await left!.promise
+      return new Answer(200, {}, new ReadableStream({ cancel: () => letGo!.resolve() }))
+    })
+    using connection = await dial(port.port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await asked!.promise
+    connection.socket.destroy()
+    await letGo!.promise
+  })
+})
+
 describe('a port', () => {
   it('that is taken is said to be', async () => {
     await using daemon = await openDaemon()

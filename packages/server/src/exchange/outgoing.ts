@@ -18,6 +18,8 @@ export async function send({ status, headers, body }: Answer, outgoing: ServerRe
 
 /** As it is read at the other end. One that breaks takes its connection with it: it must not look as if it were whole. */
 async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  // Who left before there was an answer is not told of by an event any more.
+  if (outgoing.destroyed) return void body.cancel().catch(() => undefined)
   const reader = body.getReader()
   const leave = () => void reader.cancel().catch(() => undefined)
   outgoing.once('close', leave)
