@@ -32,8 +32,12 @@ export function keep<Value>(table: object, name: string, value: Value): Value {
 export function joined<Tables extends readonly object[]>(...tables: Tables): Joined<Tables> {
   const all = {}
   for (const table of tables)
-    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(table)))
-      Object.defineProperty(all, name, property)
+    for (const name of Object.keys(table) as (keyof typeof table)[])
+      Object.defineProperty(all, name, {
+        enumerable: true,
+        configurable: true,
+        get: () => keep(all, name, table[name]),
+      })
   return all as Joined<Tables>
 }
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 /** Where sandboxes keep what is theirs, by its one true name; made if it is not there. */
 export function dataPlace(data?: string): string {
   return realOrNew(
-    resolve(data ?? join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')),
+    resolve(data ?? join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')),
   )
 }
 

@@ -18,7 +18,7 @@ export interface ListenOptions {
   readonly maxConnections?: number
   /** How long a caller may take for its headers; default 10 s. */
   readonly headersMs?: number
-  /** How long it may pause in the middle of a body; default 5 min. */
+  /** How long it may pause in the middle of a body, its own or the one it gets; default 5 min. */
   readonly bodyIdleMs?: number
 }
 
@@ -46,9 +46,14 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     (incoming, outgoing) => {
       limitPauses(incoming, bodyIdleMs)
       // Whatever cannot be sent is the end of its own connection, and of nothing else.
-      respond(server, incoming, outgoing).catch(() => outgoing.destroy())
+      respond(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
     },
   )
+  const sockets = new Set<Socket>()
+  listener.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   listener.maxConnections = maxConnections
   listener.keepAliveTimeout = 65_000
   listener.on('upgrade', server.upgrade)
@@ -58,7 +63,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     listener.listen(port, hostname, resolve)
   })
   const { port: bound } = listener.address() as AddressInfo
-  const close = once(() => closeAll(server, listener))
+  const close = once(() => closeAll(server, listener, sockets))
   return {
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${bound}`,
     port: bound,
@@ -85,11 +90,16 @@ function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
   incoming.once('close', () => clearInterval(timer))
 }
 
-async function respond(server: Server, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function respond(
+  server: Server,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  idleMs: number,
+): Promise<void> {
   const answer = await answerTo(server, incoming, outgoing)
   // A body that nobody read to its end takes the connection with it: nothing more is to be sent on it.
   if (!incoming.complete || incoming.readableLength > 0) outgoing.setHeader('connection', 'close')
-  await send(answer, outgoing)
+  await send(answer, outgoing, idleMs)
 }
 
 async function answerTo(
@@ -117,11 +127,14 @@ function refuse(error: Error & { code?: string }, socket: Socket): void {
   refuseRaw(socket, { ...problem, status })
 }
 
-async function closeAll(server: Server, listener: HttpServer): Promise<void> {
+async function closeAll(server: Server, listener: HttpServer, sockets: ReadonlySet<Socket>): Promise<void> {
   server.close()
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
   listener.closeIdleConnections()
-  const timer = setTimeout(() => listener.closeAllConnections(), closeMs)
+  // Also those that became something else: the server itself has forgotten them.
+  const timer = setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, closeMs)
   await closed
   clearTimeout(timer)
 }

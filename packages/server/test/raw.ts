@@ -9,8 +9,12 @@ export interface RawConnection extends Disposable {
   readonly ended: Promise<string>
 }
 
-export async function dial(port: number, written: string | Uint8Array = ''): Promise<RawConnection> {
-  const socket = connect(port, '127.0.0.1')
+export async function dial(
+  port: number,
+  written: string | Uint8Array = '',
+  { allowHalfOpen = false } = {},
+): Promise<RawConnection> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen })
   let text = ''
   socket.setEncoding('latin1')
   socket.on('data', (part: string) => {

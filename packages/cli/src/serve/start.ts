@@ -50,7 +50,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   try {
     const access = accessOf(options, said, () => keptToken(host.data))
     const { server, listening } = await listenOn(host, access, { ...options, isolation })
-    return running(host, access, server, listening)
+    return await orClose(listening, () => running(host, access, server, listening))
   } catch (error) {
     await host.close()
     throw error
@@ -89,6 +89,15 @@ async function listenOn(host: Host, { tokens, anyone }: Access, options: DaemonO
       return listen(server, { hostname, port })
     })
   return { server, listening: await listening }
+}
+
+async function orClose<T>(listening: Listening, begin: () => T): Promise<T> {
+  try {
+    return begin()
+  } catch (error) {
+    await listening.close()
+    throw error
+  }
 }
 
 /** By one name only: another root is another sandbox. */

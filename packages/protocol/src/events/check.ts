@@ -1,10 +1,17 @@
 import type * as z from 'zod/mini'
 import { VitrineError } from '../errors/vitrine-error.ts'
-import { type EventType, eventCatalogue, isDesktopEventType } from './catalogue.ts'
+import { type EventType, eventCatalogue, isDesktopEventType, isEventType } from './catalogue.ts'
 import { type EventInput, eventEnvelope, type JournalEvent } from './envelope.ts'
 
 // A map is looked up quicker than an object of this size, and this is done for every event.
-const schemas = new Map<string, (typeof eventCatalogue)[EventType]>(Object.entries(eventCatalogue))
+const schemas = new Map<string, (typeof eventCatalogue)[EventType]>()
+
+function schemaOf(type: string): (typeof eventCatalogue)[EventType] | undefined {
+  const known = schemas.get(type)
+  if (known !== undefined || !isEventType(type)) return known
+  schemas.set(type, eventCatalogue[type])
+  return eventCatalogue[type]
+}
 
 /** Refuses an event of ours that is malformed, with the field's path and what was expected there. */
 export function checkEventInput(input: EventInput, index = 0): void {
@@ -19,7 +26,7 @@ export function checkEventInput(input: EventInput, index = 0): void {
   if (turn !== undefined) checkWord(turn, index, 'turn')
   if (operation !== undefined) checkWord(operation, index, 'operation')
   if (trace !== undefined) checkTrace(at(index, 'trace'), trace)
-  const schema = schemas.get(input.type)
+  const schema = schemaOf(input.type)
   if (schema === undefined && !isDesktopEventType(input.type))
     throw unknownType(at(index, 'type'), input.type)
   const data: unknown = input.data ?? {}

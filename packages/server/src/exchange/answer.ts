@@ -21,7 +21,7 @@ export class Answer {
 
   /** For who asks for the head only: what the body holds open is let go. */
   head(): Answer {
-    if (this.body instanceof ReadableStream) void this.body.cancel()
+    if (this.body instanceof ReadableStream) this.body.cancel().catch(() => undefined)
     return new Answer(this.status, this.headers, null)
   }
 

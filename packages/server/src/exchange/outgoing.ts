@@ -2,8 +2,12 @@ import type { ServerResponse } from 'node:http'
 import type { Answer } from './answer.ts'
 import { tidyAfter } from './tidy.ts'
 
-/** Answers on a server of Node. */
-export async function send({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
+/** Answers on a server of Node. Who takes nothing of it for `idleMs` is let go. */
+export async function send(
+  { status, headers, body }: Answer,
+  outgoing: ServerResponse,
+  idleMs: number,
+): Promise<void> {
   if (body === null) {
     outgoing.writeHead(status, plain(headers)).end()
   } else if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -12,12 +16,16 @@ export async function send({ status, headers, body }: Answer, outgoing: ServerRe
   } else {
     outgoing.writeHead(status, plain(headers))
     outgoing.flushHeaders()
-    await pump(body, outgoing)
+    await pump(body, outgoing, idleMs)
   }
 }
 
 /** As it is read at the other end. One that breaks takes its connection with it: it must not look as if it were whole. */
-async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+async function pump(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  idleMs: number,
+): Promise<void> {
   // Who left before there was an answer is not told of by an event any more.
   if (outgoing.destroyed) return void body.cancel().catch(() => undefined)
   const reader = body.getReader()
@@ -31,7 +39,7 @@ async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse):
       if (done) break
       next = reader.read()
       next.catch(() => undefined)
-      if (!outgoing.write(value)) await writable(outgoing)
+      if (!outgoing.write(value)) await writable(outgoing, idleMs)
       tidyAfter(value.byteLength)
     }
     outgoing.end()
@@ -43,10 +51,12 @@ async function pump(body: ReadableStream<Uint8Array>, outgoing: ServerResponse):
 }
 
 /** Once there is room again, or nobody is there any more. */
-function writable(outgoing: ServerResponse): Promise<void> {
+function writable(outgoing: ServerResponse, idleMs: number): Promise<void> {
   if (outgoing.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
+    const timer = setTimeout(() => outgoing.destroy(), idleMs)
     const done = () => {
+      clearTimeout(timer)
       outgoing.off('drain', done)
       outgoing.off('close', done)
       resolve()

@@ -17,6 +17,8 @@ const ofConnection = new Set([
 const ofOrigin = new Set([
   'set-cookie',
   'clear-site-data',
+  'x-content-type-options',
+  'referrer-policy',
   'service-worker-allowed',
   'content-security-policy',
 ])

@@ -17,6 +17,8 @@ export async function proxy(daemon: Daemon, { preview, path, by }: Found, reques
   const headers = forwarded(request.headers(), `localhost:${preview.port}`, by, isOurs)
   // A body that a GET came with is not handed on; announced, it would be taken out of the next request.
   if (request.body === null) delete headers['content-length']
+  // Of some methods Node thinks that they have no body, and would send one without saying how long it is.
+  else if (headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = http.request(
       {
@@ -36,6 +38,8 @@ export async function proxy(daemon: Daemon, { preview, path, by }: Found, reques
     )
     outgoing.once('timeout', () => outgoing.destroy(tooLate()))
     outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
+    // One that switches protocols unasked is closed without another word.
+    outgoing.once('close', () => reject(unavailable(preview.port, closedEarly())))
     if (request.body === null) outgoing.end()
     else pipeline(Readable.fromWeb(request.body), outgoing).catch((error) => outgoing.destroy(error))
   })
@@ -48,7 +52,10 @@ export async function proxy(daemon: Daemon, { preview, path, by }: Found, reques
   if (isEmpty) answer.resume()
   // Node's streams and the web's are the same to each other, but not to the compiler.
   const body = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
-  return new Answer(status, gathered(returned(answer.headers, by)), body)
+  const given = gathered(returned(answer.headers, by))
+  // Node takes this one for an answer with a body.
+  if (status === 205) delete given['content-length']
+  return new Answer(status, given, body)
 }
 
 /** The same for a WebSocket: once the port has agreed to one, bytes both ways as they come. */
@@ -81,15 +88,22 @@ export async function proxyUpgrade(
     outgoing.once('response', (answer) => resolve({ answer }))
     outgoing.once('timeout', () => outgoing.destroy(tooLate()))
     outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
+    outgoing.once('close', () => reject(unavailable(preview.port, closedEarly())))
     outgoing.end()
   })
   socket.write(headOf(answer, by, upstream === undefined ? 'close' : 'Upgrade'), 'latin1')
   // Who does not become a WebSocket does not get the connection: what is said on it next is for the daemon.
   if (upstream === undefined) return pipeline(answer, socket)
-  if (head.length > 0) upstream.write(head)
+  const end = () => {
+    upstream.destroy()
+    socket.destroy()
+  }
+  daemon.closing.addEventListener('abort', end)
+  if (daemon.closing.aborted) end()
+  else if (head.length > 0) upstream.write(head)
   await Promise.allSettled([pipeline(socket, upstream), pipeline(upstream, socket)])
-  upstream.destroy()
-  socket.destroy()
+  daemon.closing.removeEventListener('abort', end)
+  end()
 }
 
 /** How long a port may be silent before it begins to answer. */
@@ -97,6 +111,10 @@ const answerMs = 120_000
 
 function tooLate(): Error {
   return new Error(`it did not begin to answer within ${answerMs / 1_000} s`)
+}
+
+function closedEarly(): Error {
+  return new Error('it closed the connection')
 }
 
 interface Agreed {
@@ -114,7 +132,7 @@ function headOf(answer: IncomingMessage, by: Found['by'], connection: 'close' | 
 
 /** A header may come several times. */
 function gathered(pairs: readonly (readonly [string, string])[]): Record<string, string[]> {
-  const headers: Record<string, string[]> = {}
+  const headers: Record<string, string[]> = Object.create(null)
   for (const [name, value] of pairs) headers[name] = [...(headers[name] ?? []), value]
   return headers
 }

@@ -50,6 +50,7 @@ export class Sockets {
     let wanted: { sandbox: string; process: string; query: Record<string, string> }
     let caller: Caller | undefined
     try {
+      if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
       this.#guards.hosts.check(request.headers.host)
       this.#guards.origins.check(request.headers.origin, request.headers.host)
       wanted = this.#wanted(request.url ?? '')

@@ -18,6 +18,10 @@ const pages: Record<
   '/deaf': (request) => void request.pause(),
   '/redirect': (_, response, query) => response.writeHead(302, { location: query.get('to')! }).end(),
   '/status': (_, response, query) => response.writeHead(Number(query.get('code'))).end('words'),
+  '/reset': (_, response) => response.writeHead(205, { 'content-length': 5 }).end('words'),
+  '/odd-names': (_, response) => response.writeHead(200, { constructor: 'x', tostring: 'y' }).end('ok'),
+  '/switch': (request) =>
+    void request.socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: Upgrade\r\n\r\n'),
   '/grabby': (_, response) =>
     response
       .writeHead(200, {

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDaemon, type TestDaemon } from '../daemon.ts'
+import { dial } from '../raw.ts'
+import { dialSocket } from '../sockets/dialling.ts'
+import { openScene, patience, type Site, seenBy, visit } from './scene.ts'
+
+describe('what a preview hands on', () => {
+  let daemon: TestDaemon
+  let site: Site
+  beforeAll(async () => {
+    ;({ daemon, site } = await openScene('none'))
+  })
+  afterAll(() => daemon?.close())
+
+  it.each(['DELETE', 'OPTIONS', 'POST', 'PUT'])(
+    'of a %s whose body has no length is one request',
+    async (method) => {
+      const before = (await seenBy(daemon, site)).seen.length
+      const hidden = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n'
+      using connection = await dial(
+        daemon.port,
+        `${method} ${site.path}outer HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n` +
+          `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
+      )
+      expect(await connection.ended).toMatch(/^HTTP\/1.1 200 /)
+      expect((await visit(daemon, site, 'path', 'next')).status).toBe(200)
+      const { seen } = await seenBy(daemon, site)
+      expect(seen.slice(before).map(({ line }) => line)).toEqual([
+        `${method} /outer`,
+        'GET /next',
+        'GET /seen',
+      ])
+    },
+  )
+
+  it('of a 205 says nothing of a body', async () => {
+    const { status, headers } = await visit(daemon, site, 'path', 'reset')
+    expect([status, headers['content-length']]).toEqual([205, undefined])
+  })
+
+  it('is named as the site names it', async () => {
+    const { status, headers, body } = await visit(daemon, site, 'path', 'odd-names')
+    expect([status, headers.constructor, headers.tostring, body]).toEqual([200, 'x', 'y', 'ok'])
+  })
+
+  it('is not a connection, unless one was asked for', async () => {
+    expect((await visit(daemon, site, 'path', 'switch')).json).toMatchObject({ code: 'port_unavailable' })
+  })
+
+  it('of a WebSocket ends with the daemon', async () => {
+    const { daemon: own, site: shown } = await openScene('none')
+    try {
+      using visitor = await dial(
+        own.port,
+        `GET ${shown.path}live HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n\r\n`,
+      )
+      await expect.poll(() => visitor.text, patience).toMatch(/^HTTP\/1.1 101 /)
+      await own.listening.close()
+      await visitor.ended
+    } finally {
+      await own.close()
+    }
+  })
+})
+
+describe('an upgrade that is refused', () => {
+  it('is closed, also by who leaves its half open', async () => {
+    await using daemon = await openDaemon()
+    using half = await dial(
+      daemon.port,
+      'GET /v1/processes/x/terminal/ws HTTP/1.1\r\nhost: evil.example\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n',
+      { allowHalfOpen: true },
+    )
+    await expect.poll(() => half.text, patience).toMatch(/^HTTP\/1.1 421 /)
+    await daemon.listening.close()
+  })
+
+  it('is refused while the daemon goes down', async () => {
+    await using daemon = await openDaemon()
+    daemon.server.close()
+    const late = dialSocket(daemon, '/v1/processes/x/terminal/ws', { token: daemon.token })
+    await expect(late.opened).rejects.toThrow('503')
+  })
+})
+
+describe('the head of a file', () => {
+  it('may be left by who asked for it', async () => {
+    await using daemon = await openDaemon()
+    await daemon.call('POST', '/v1/exec', { command: 'head -c 3000000 /dev/zero > large' })
+    for (let count = 0; count < 30; count += 1) {
+      using connection = await dial(
+        daemon.port,
+        `HEAD /v1/files/content?path=large HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\n\r\n`,
+      )
+      connection.socket.destroy()
+    }
+    expect((await daemon.fetch('/v1/files/content?path=large', { method: 'HEAD' })).status).toBe(200)
+  })
+})
