@@ -56,6 +56,7 @@ it('exports these types and no others', async () => {
     'Operation',
     'OtlpPartial',
     'OtlpSinkOptions',
+    'PageText',
     'PayloadPolicy',
     'PreparedBlob',
     'PrivateWriter',

@@ -93,6 +93,7 @@ it('exports these types and no others by name', async () => {
     'SandboxClient',
     'SandboxCore',
     'SandboxEndpoint',
+    'SandboxInfo',
     'SandboxProvider',
     'Summary',
     'SummaryBucket',

@@ -54,6 +54,7 @@ describe('the settings of a sandbox', () => {
         imagesTotalBytes: 1_073_741_824,
       },
       folders: {
+        data,
         root: join(data, 'sandboxes/sbx_1/workspace'),
         home: join(data, 'sandboxes/sbx_1/home'),
         state: join(data, 'sandboxes/sbx_1/state'),
@@ -147,6 +148,7 @@ describe('the workspace', () => {
     const base = folder()
     const { folders } = settingsOf('sbx_1', { root: join(base, 'work'), data: join(base, 'data') })
     expect(folders).toEqual({
+      data: join(base, 'data'),
       root: join(base, 'work'),
       home: join(base, '.vitrine/work/home'),
       state: join(base, 'data/sandboxes/sbx_1/state'),
