@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { endDaemon, nextEnd } from './ending.ts'
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start.ts'
-import { staySmall } from './stay-small.ts'
 
 /** Runs a daemon until something ends it, and this process with it. */
 export async function runDaemon(
@@ -19,6 +18,5 @@ export async function runDaemon(
   }
   const daemon = await starting
   onListening(daemon)
-  staySmall()
   process.exit(await endDaemon(daemon, await end))
 }

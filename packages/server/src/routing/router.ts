@@ -70,9 +70,13 @@ function answering(
 ): Answering {
   const count = daemon.metrics.counter(name)
 
-  const handle = async (call: Call, calledOff: AbortSignal | undefined) => {
-    const read = call as Call<never, never>
-    return handler(calledOff === undefined ? read : until(read, calledOff))
+  async function handle(
+    ...[request, params, caller, calledOff]: [...Parameters<Answering>, AbortSignal?]
+  ): Promise<unknown> {
+    const query = checkQuery(readQuery(request.search), route)
+    const body = route.body === undefined ? undefined : await readBody(request, route, limits.jsonBytes)
+    const call = callOf(daemon, { request, params, query, body, caller }) as Call<never, never>
+    return handler(calledOff === undefined ? call : until(call, calledOff))
   }
 
   async function counted(...[request, params, caller]: Parameters<Answering>): Promise<Answer> {
@@ -80,11 +84,12 @@ function answering(
     try {
       if (route.access === 'full' && caller.access !== 'full')
         throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
-      const given = await daemon.calls.run(request, caller.name, async (calledOff) => {
-        const query = checkQuery(readQuery(request.search), route)
-        const body = route.body === undefined ? undefined : await readBody(request, route, limits.jsonBytes)
-        return handle(callOf(daemon, { request, params, query, body, caller }), calledOff)
-      })
+      const given =
+        request.header('vitrine-call') === undefined
+          ? await handle(request, params, caller)
+          : await daemon.calls.run(request, caller.name, (calledOff) =>
+              handle(request, params, caller, calledOff),
+            )
       answer = answerOf(route, given)
     } catch (error) {
       answer = problemAnswer(error)
@@ -105,8 +110,6 @@ function callOf(
   { request, params, query, body, caller }: Pick<Call, 'request' | 'params' | 'query' | 'body' | 'caller'>,
 ): Call {
   const { host, defaultSandbox } = daemon
-  const { sandbox: id = defaultSandbox.id } = params
-  const isDefault = id === defaultSandbox.id
   return {
     request,
     params,
@@ -118,13 +121,17 @@ function callOf(
     },
     wantsStream: request.header('accept')?.includes('text/event-stream') === true,
     async sandbox() {
-      const sandbox = isDefault ? await defaultSandbox.open() : await host.find(id)
+      const { sandbox: id = defaultSandbox.id } = params
+      const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
       return sandbox.as(contextOf(request, caller))
     },
     async journal() {
       // Looking starts nothing. A journal that nobody wrote to would be remembered for every id that is tried.
+      const { sandbox: id = defaultSandbox.id } = params
       const isKnown =
-        isDefault || host.list().some((one) => one.id === id) || (await host.store.journals()).includes(id)
+        id === defaultSandbox.id ||
+        host.list().some((one) => one.id === id) ||
+        (await host.store.journals()).includes(id)
       if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
       return host.store.journal(id)
     },
