@@ -5,7 +5,7 @@ const label = 'vitrine.default'
 
 /**
  * The sandbox that routes without an id mean: made when it is first needed, and the same after a restart. It is known
- * by a label; its id is its own, as no other daemon of this machine may have one of the same id.
+ * by a label; another folder or another isolation is another sandbox, with an id of its own.
  */
 export class DefaultSandbox {
   readonly #host: Host

@@ -53,7 +53,6 @@ export async function openDaemon(options: DaemonOptions = {}): Promise<TestDaemo
 async function assemble(options: DaemonOptions, failed: AsyncDisposableStack): Promise<TestDaemon> {
   const { data = dataFolder(), host: hostOptions, listen: listenOptions, ...serverOptions } = options
   if (options.data === undefined) failed.defer(() => rmSync(data, { recursive: true, force: true }))
-  // Processes are found by the id of their sandbox: one that two daemons have would be ended by either.
   const sandbox = options.defaultSandbox?.id ?? basename(data)
   const host = await openHost({ data, install: 'never', ...hostOptions })
   failed.use(host)

@@ -1,6 +1,6 @@
 /**
- * What is answered. Not a `Response`: on a server of Node, making one and taking it apart again costs more than all the
- * rest of a small request, and loading what it takes is a third of the time to start.
+ * What is answered. Not a `Response`: on a server of Node, making one and taking it apart again is most of what a small
+ * request costs, and loading what it takes is a good part of a start.
  */
 export class Answer {
   readonly status: number

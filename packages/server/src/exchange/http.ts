@@ -1,2 +1,2 @@
-/** Imported as a module it brings the whole of `fetch` and `WebSocket` with it, which is half of the time to start. */
+/** Imported as a module it brings the whole of `fetch` and `WebSocket` with it, which a start would wait for. */
 export const http = process.getBuiltinModule('node:http')

@@ -14,17 +14,8 @@ interface Running {
 export class Calls {
   readonly #running = new Map<string, Running>()
 
-  /** Runs a call under the id that its headers give; one that was called off before it began begins aborted. */
-  run<T>(
-    request: Pick<Asked, 'header'>,
-    caller: string,
-    run: (calledOff: AbortSignal | undefined) => Promise<T>,
-  ): Promise<T> {
-    const id = request.header('vitrine-call')
-    return id === undefined ? run(undefined) : this.#runNamed(id, request, caller, run)
-  }
-
-  async #runNamed<T>(
+  /** Runs a call under its id; one that was called off before it began begins aborted. */
+  async run<T>(
     id: string,
     request: Pick<Asked, 'header'>,
     caller: string,

@@ -84,10 +84,11 @@ function answering(
     try {
       if (route.access === 'full' && caller.access !== 'full')
         throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+      const id = request.header('vitrine-call')
       const given =
-        request.header('vitrine-call') === undefined
+        id === undefined
           ? await handle(request, params, caller)
-          : await daemon.calls.run(request, caller.name, (calledOff) =>
+          : await daemon.calls.run(id, request, caller.name, (calledOff) =>
               handle(request, params, caller, calledOff),
             )
       answer = answerOf(route, given)

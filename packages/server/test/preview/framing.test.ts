@@ -72,7 +72,12 @@ describe('an upgrade that is refused', () => {
       { allowHalfOpen: true },
     )
     await expect.poll(() => half.text, patience).toMatch(/^HTTP\/1.1 421 /)
-    await daemon.listening.close()
+    // Only what is closed on both sides answers a word with a reset.
+    const isGone = () => {
+      half.socket.write('x')
+      return half.socket.destroyed
+    }
+    await expect.poll(isGone, patience).toBe(true)
   })
 
   it('is refused while the daemon goes down', async () => {
