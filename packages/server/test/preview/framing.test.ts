@@ -87,18 +87,3 @@ describe('an upgrade that is refused', () => {
     await expect(late.opened).rejects.toThrow('503')
   })
 })
-
-describe('the head of a file', () => {
-  it('may be left by who asked for it', async () => {
-    await using daemon = await openDaemon()
-    await daemon.call('POST', '/v1/exec', { command: 'head -c 3000000 /dev/zero > large' })
-    for (let count = 0; count < 30; count += 1) {
-      using connection = await dial(
-        daemon.port,
-        `HEAD /v1/files/content?path=large HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\n\r\n`,
-      )
-      connection.socket.destroy()
-    }
-    expect((await daemon.fetch('/v1/files/content?path=large', { method: 'HEAD' })).status).toBe(200)
-  })
-})
