@@ -14,16 +14,17 @@ const kept = 1_000
 export class Turns {
   readonly #turns = new Map<string, Turn>()
 
+  /** Begins a turn, or finds the one of that id; settles as the turn ends. */
   begin(
     sandbox: HostSandbox,
     session: Session,
     turn: string,
     content: string | readonly ContentBlock[],
-  ): void {
+  ): Promise<PromptResult> {
     const key = keyOf(sandbox.id, turn)
     const known = this.#turns.get(key)
     if (known !== undefined) {
-      if (known.session === session.id) return
+      if (known.session === session.id) return known.result
       throw new VitrineError('work_already_open', `The turn ${turn} belongs to another session.`)
     }
     const cancel = new AbortController()
@@ -35,6 +36,7 @@ export class Turns {
     result.then(end, end)
     this.#turns.set(key, begun)
     this.#forget()
+    return result
   }
 
   /** How it ended, once it has; nothing for a turn that is not known here, or is another session's. */

@@ -66,7 +66,7 @@ export const processInfo = z.object({
   createdAtMs: z.number(),
 })
 
-const one = (method: 'GET' | 'POST' | 'DELETE', rest: string, summary: string) =>
+const one = <const Rest extends string>(method: 'GET' | 'POST' | 'DELETE', rest: Rest, summary: string) =>
   ({ method, path: `/processes/{process}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
 
 const logEntry = z.object({

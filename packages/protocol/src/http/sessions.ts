@@ -59,8 +59,11 @@ export const promptResult = z.object({
   modelError: z.optional(jsonObject),
 })
 
-const one = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', rest: string, summary: string) =>
-  ({ method, path: `/sessions/{session}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
+const one = <const Rest extends string>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  rest: Rest,
+  summary: string,
+) => ({ method, path: `/sessions/{session}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
 
 export const sessionRoutes = table({
   openSession: {

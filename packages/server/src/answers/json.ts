@@ -3,6 +3,18 @@ import { securityHeaders } from '../guard/headers.ts'
 
 export const jsonHeaders = { ...securityHeaders, 'content-type': 'application/json' }
 
-export function json(status: number, value: unknown): Answer {
-  return new Answer(status, jsonHeaders, JSON.stringify(value))
+declare const shape: unique symbol
+
+/** A response whose body is `T` as JSON. The compiler alone knows `T`. */
+export interface JsonAnswer<T> extends Answer {
+  readonly [shape]: T
+}
+
+export function json<T>(status: number, value: T): JsonAnswer<T> {
+  return encodedJson<T>(status, JSON.stringify(value))
+}
+
+/** For JSON that is stored as text and sent as it is: the caller states what it holds. */
+export function encodedJson<T>(status: number, text: string): JsonAnswer<T> {
+  return new Answer(status, jsonHeaders, text) as JsonAnswer<T>
 }

@@ -18,10 +18,10 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
       return { agents: (await host.listAgents()).map(shown) }
     },
     async getAgent({ params }) {
-      return shown(await find(params.agent ?? ''))
+      return shown(await find(params.agent))
     },
     async installAgent({ params, body, signal, wantsStream }) {
-      const { agent = '' } = params
+      const { agent } = params
       const { installed } = await find(agent)
       const version = body?.agentVersion ?? body?.agentProcessVersion ?? undefined
       const install = async (onProgress?: (progress: InstallProgress) => void) => {

@@ -2,10 +2,10 @@ import type { Deliveries, DeliveryOptions, PageText, Store } from '@vitrine/jour
 import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
 import { bytesAnswer, readRange } from '../answers/bytes.ts'
-import { jsonHeaders } from '../answers/json.ts'
+import { encodedJson, type JsonAnswer } from '../answers/json.ts'
 import type { Daemon } from '../daemon.ts'
-import { Answer } from '../exchange/answer.ts'
-import type { CallOf, HandlersOf } from '../routing/call.ts'
+import type { Answer } from '../exchange/answer.ts'
+import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
 import { journalSource } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
@@ -14,7 +14,8 @@ import { eventStream } from '../streams/stream.ts'
 const streamPage = 64
 const maxWaitMs = 60_000
 
-type Reading = CallOf<(typeof eventRoutes)['readEvents']>
+type ReadEvents = (typeof eventRoutes)['readEvents']
+type Reading = CallOf<ReadEvents>
 
 /** One journal, or the whole store. */
 interface Readable {
@@ -41,7 +42,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       return (await call.journal()).summary({ ...present(query), signal })
     },
     async readBlob({ params, request }) {
-      const { hash = '' } = params
+      const { hash } = params
       const whole = await store.getBlob(hash)
       const range = readRange(request.header('range'), whole.bytes)
       if (range !== undefined) await whole.stream.cancel()
@@ -78,9 +79,9 @@ async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise
 }
 
 /** What is stored is what is sent. */
-function pageAnswer({ events, cursor, end }: PageText): Answer {
+function pageAnswer({ events, cursor, end }: PageText): JsonAnswer<JsonOf<ReadEvents>> {
   const place = JSON.stringify({ cursor, end }).slice(1)
-  return new Answer(200, jsonHeaders, `{"events":[${events.join()}],${place}`)
+  return encodedJson(200, `{"events":[${events.join()}],${place}`)
 }
 
 async function readPage(journal: Readable, { query, signal }: Reading): Promise<PageText> {

@@ -8,7 +8,7 @@ import {
 } from '@vitrine/protocol'
 import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon.ts'
-import type { CallOf, HandlersOf } from '../routing/call.ts'
+import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
 import { within } from '../routing/within.ts'
 import { framesOf } from '../streams/sources.ts'
@@ -39,18 +39,18 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
     },
     async getProcess({ params, query, signal, ...call }) {
       const { processes } = await call.sandbox()
-      const { process = '' } = params
+      const { process } = params
       const info = await processes.get(process)
       if (query.wait === undefined || info.state === 'exited') return shown(info)
       await within((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal)
       return shown(await processes.get(process))
     },
     async removeProcess({ params, ...call }) {
-      await (await call.sandbox()).processes.remove(params.process ?? '')
+      await (await call.sandbox()).processes.remove(params.process)
     },
     async readLogs({ params, query, signal, wantsStream, ...call }) {
       const { processes } = await call.sandbox()
-      const { process = '' } = params
+      const { process } = params
       const { stream = 'combined', tail, since, follow } = query
       const options = { ...(tail !== undefined && { tail }), ...(since !== undefined && { since }) }
       const isWanted = (chunk: LogChunk) => stream === 'combined' || wireName(chunk.stream) === stream
@@ -74,7 +74,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       return { processId: process, stream, entries: chunks.filter(isWanted).map(entry) }
     },
     async viewProcess({ params, signal, ...call }) {
-      const process = await (await call.sandbox()).processes.attach(params.process ?? '')
+      const process = await (await call.sandbox()).processes.attach(params.process)
       const gone = new AbortController()
       const chunks = process.view({ signal: AbortSignal.any([signal, gone.signal]) })
       return eventStream(
@@ -86,28 +86,28 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       )
     },
     async writeInput({ params, body, ...call }) {
-      const process = await (await call.sandbox()).processes.attach(params.process ?? '')
+      const process = await (await call.sandbox()).processes.attach(params.process)
       const bytes = Buffer.from(body.data, body.encoding === 'base64' ? 'base64' : 'utf8')
       if (bytes.length > 0) await process.input(bytes)
       if (body.end) await process.end()
       return { bytesWritten: bytes.length }
     },
     async resizeTerminal({ params, body, ...call }) {
-      await (await call.sandbox()).processes.resize(params.process ?? '', body.cols, body.rows)
+      await (await call.sandbox()).processes.resize(params.process, body.cols, body.rows)
       return body
     },
     async signalProcess({ params, body, ...call }) {
-      await (await call.sandbox()).processes.signal(params.process ?? '', body.signal)
+      await (await call.sandbox()).processes.signal(params.process, body.signal)
     },
     async stopProcess({ params, query, ...call }) {
       const { processes } = await call.sandbox()
-      const { process = '' } = params
+      const { process } = params
       await processes.stop(process, query.waitMs === undefined ? {} : { graceMs: query.waitMs })
       return shown(await processes.get(process))
     },
     async killProcess({ params, ...call }) {
       const { processes } = await call.sandbox()
-      const { process = '' } = params
+      const { process } = params
       await processes.kill(process)
       return shown(await processes.get(process))
     },
@@ -158,7 +158,7 @@ function commandOf({ command, args = [], shell }: SpawnRequest): Command {
   return shell === undefined || shell === false ? [command, ...args] : command
 }
 
-function shown(info: ProcessInfo) {
+function shown(info: ProcessInfo): JsonOf<(typeof processRoutes)['getProcess']> {
   const [command = '', ...args] = info.argv
   return {
     ...info,
@@ -171,11 +171,13 @@ function shown(info: ProcessInfo) {
   }
 }
 
-function wireName(stream: LogChunk['stream']): string {
+type LogEntry = JsonOf<(typeof processRoutes)['readLogs']>['entries'][number]
+
+function wireName(stream: LogChunk['stream']): LogEntry['stream'] {
   return stream === 'terminal' ? 'pty' : stream
 }
 
-function logEntry({ time, stream, offset, data, skipped }: LogChunk, sequence: number) {
+function logEntry({ time, stream, offset, data, skipped }: LogChunk, sequence: number): LogEntry {
   return {
     sequence,
     stream: wireName(stream),

@@ -19,7 +19,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return { status: 'ok', version: daemon.version }
     },
     async callOff({ params, caller }) {
-      await daemon.calls.callOff(params.call ?? '', caller.name)
+      await daemon.calls.callOff(params.call, caller.name)
     },
     async listSandboxes() {
       return { sandboxes: host.list(), default: defaultSandbox.id }
@@ -32,10 +32,10 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return describe(await host.create({ ...options, ...rules }))
     },
     async getSandbox({ params }) {
-      return infoOf(params.sandbox ?? '')
+      return infoOf(params.sandbox)
     },
     async attachSandbox(call) {
-      const id = call.params.sandbox ?? ''
+      const id = call.params.sandbox
       if (id === defaultSandbox.id) await defaultSandbox.open()
       return describe(await host.attach(id, { signal: call.signal }))
     },
@@ -65,7 +65,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return infoOf(sandbox.id)
     },
     async destroySandbox({ params }) {
-      await host.destroy(params.sandbox ?? '')
+      await host.destroy(params.sandbox)
     },
     async isRunning(call) {
       return { running: await (await call.sandbox()).lifecycle.running() }

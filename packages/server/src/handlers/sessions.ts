@@ -44,21 +44,22 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     async resumeSession({ params, body, signal, ...call }) {
       const { sessions, context } = await call.sandbox()
       const options = { ...present(body ?? {}), signal } as ResumeOptions
-      return stateOf(await sessions.resume(params.session ?? '', { ...options, context }))
+      return stateOf(await sessions.resume(params.session, { ...options, context }))
     },
     async prompt({ body, query, params, ...call }) {
       const { turn = newId('turn'), again } = body
       const waits = query.wait !== undefined && query.wait !== 'false'
       const sandbox = await call.sandbox()
-      const recorded = again && (await recordedTurn(await call.journal(), params.session ?? '', turn))
+      const recorded = again && (await recordedTurn(await call.journal(), params.session, turn))
       if (recorded) return waits ? json(200, recorded()) : { turn }
       const session = await sessionOf({ params, ...call })
       // The agent's protocol says what is in a block.
-      turns.begin(sandbox, session, turn, body.content as string | readonly ContentBlock[])
-      return waits ? json(200, await turns.result(sandbox.id, session.id, turn)) : { turn }
+      const content = body.content as string | readonly ContentBlock[]
+      const result = turns.begin(sandbox, session, turn, content)
+      return waits ? json(200, await result) : { turn }
     },
     async getTurn({ params, query, signal, ...call }) {
-      const { session = '', turn = '' } = params
+      const { session, turn } = params
       const sandbox = await call.sandbox()
       const result = turns.result(sandbox.id, session, turn)
       if (result === undefined) {
@@ -76,7 +77,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async setOption({ params, body, ...call }) {
       const session = await sessionOf({ params, ...call })
-      await session.setConfigOption(params.option ?? '', body.value)
+      await session.setConfigOption(params.option, body.value)
       return stateOf(session)
     },
     async setMode({ body, ...call }) {
@@ -97,16 +98,16 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     async answerPermission({ params, body, caller, ...call }) {
       const session = await sessionOf({ params, ...call })
       const answer = body.answer as PermissionAnswer
-      await session.respondPermission(params.permission ?? '', answer, caller.name)
+      await session.respondPermission(params.permission, answer, caller.name)
     },
     async answerQuestion({ params, body, caller, ...call }) {
       const session = await sessionOf({ params, ...call })
       const { action, content } = body
       const answer = content === undefined ? { action } : { action, content }
-      await session.respondQuestion(params.question ?? '', answer, caller.name)
+      await session.respondQuestion(params.question, answer, caller.name)
     },
     async readTranscript({ params, query, signal, ...call }) {
-      const { session = '' } = params
+      const { session } = params
       const journal = await call.journal()
       const view = transcriptView({ session })
       let state = view.empty
@@ -130,8 +131,12 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
   }
 }
 
-async function sessionOf({ params, sandbox }: Pick<Call, 'params' | 'sandbox'>): Promise<OpenSession> {
-  return (await sandbox()).sessions.get(params.session ?? '')
+interface SessionCall extends Pick<Call, 'sandbox'> {
+  readonly params: { readonly session: string }
+}
+
+async function sessionOf({ params, sandbox }: SessionCall): Promise<OpenSession> {
+  return (await sandbox()).sessions.get(params.session)
 }
 
 function stateOf({ info, permissions, questions }: OpenSession) {

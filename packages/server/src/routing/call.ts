@@ -1,14 +1,17 @@
 import type { HostSandbox } from '@vitrine/host'
 import type { Journal } from '@vitrine/journal'
+import type { JsonObject } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
+import type { JsonAnswer } from '../answers/json.ts'
+import type { Answer } from '../exchange/answer.ts'
 import type { Asked } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 
 /** One request, checked: what a handler works with. */
-export interface Call<Query = unknown, Body = unknown> {
+export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<string, string>>> {
   readonly request: Asked
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Params
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
@@ -31,10 +34,39 @@ type BodyOf<R extends Route> = R['body'] extends z.ZodMiniType
     ? ReadableStream<Uint8Array> | null
     : unknown
 
-export type CallOf<R extends Route> = Call<QueryOf<R>, BodyOf<R>>
+/** The names in braces of a path: `'/processes/{process}/logs'` gives `'process'`. */
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never
 
-/** Gives what is to be JSON, or an `Answer`. */
-export type Handler<R extends Route> = (call: CallOf<R>) => Promise<unknown>
+/** The parameters of a route's path. A sandbox route has no `sandbox` where its short path was requested. */
+export type ParamsOf<R extends Pick<Route, 'path' | 'scope'>> = {
+  readonly [Name in ParamNames<R['path']>]: string
+} & (R['scope'] extends 'sandbox' ? { readonly sandbox?: string } : unknown)
+
+export type CallOf<R extends Route> = Call<QueryOf<R>, BodyOf<R>, ParamsOf<R>>
+
+/**
+ * The value as a handler may give it: readonly, and where the schema leaves an object open any object, because an
+ * interface has no index signature.
+ */
+type Given<T> = T extends object
+  ? [T, JsonObject] extends [JsonObject, T]
+    ? object
+    : { readonly [Key in keyof T]: Given<T[Key]> }
+  : T
+
+/** The JSON that a route's response schema accepts. */
+export type JsonOf<R extends Route> = R['answer'] extends z.ZodMiniType ? Given<z.input<R['answer']>> : never
+
+/** A handler gives JSON as its route's schema describes it, a response for other media, or nothing. */
+export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
+
+type ResultOf<R extends Route> = R['answer'] extends z.ZodMiniType
+  ? Promise<JsonOf<R> | JsonAnswer<JsonOf<R>> | (R['streams'] extends true ? Answer : never)>
+  : R['answer'] extends 'nothing'
+    ? Promise<void>
+    : Promise<Answer>
 
 export type HandlersOf<Routes extends Readonly<Record<string, Route>>> = {
   readonly [Name in keyof Routes]: Handler<Routes[Name]>
