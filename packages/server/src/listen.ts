@@ -7,7 +7,6 @@ import type { Answer } from './exchange/answer.ts'
 import { http } from './exchange/http.ts'
 import { Incoming } from './exchange/incoming.ts'
 import { send } from './exchange/outgoing.ts'
-import { beThrifty } from './exchange/tidy.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {
@@ -21,8 +20,6 @@ export interface ListenOptions {
   readonly headersMs?: number
   /** How long it may pause in the middle of a body, its own or the one it gets; default 5 min. */
   readonly bodyIdleMs?: number
-  /** Lets V8 favour memory over speed, in all of this process, once much has passed through; default false. */
-  readonly thrifty?: boolean
 }
 
 export interface Listening extends AsyncDisposable {
@@ -37,8 +34,7 @@ const closeMs = 1_000
 /** Puts a server on a port of this machine. */
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
-  const { headersMs = 10_000, bodyIdleMs = 300_000, thrifty = false } = options
-  if (thrifty) beThrifty()
+  const { headersMs = 10_000, bodyIdleMs = 300_000 } = options
   const listener = http.createServer(
     {
       headersTimeout: headersMs,

@@ -82,11 +82,11 @@ async function listenOn(host: Host, { tokens, anyone }: Access, options: DaemonO
     defaultSandbox: { local: { isolation, ...(root !== undefined && { root: folderOf(root) }) } },
   })
   const [first = 0, ...others] = ports
-  let listening = listen(server, { hostname, port: first, thrifty: true })
+  let listening = listen(server, { hostname, port: first })
   for (const port of others)
     listening = listening.catch((error: unknown) => {
       if (!isTaken(error)) throw error
-      return listen(server, { hostname, port, thrifty: true })
+      return listen(server, { hostname, port })
     })
   return { server, listening: await listening }
 }

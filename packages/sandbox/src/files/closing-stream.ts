@@ -4,6 +4,8 @@ import { cancelled } from './pace.ts'
 export interface Source {
   /** Nothing at the end. */
   next(): Promise<Uint8Array | undefined>
+  /** Reads straight into the buffer of a consumer that brings one: how many bytes, 0 at the end. */
+  into?(buffer: Uint8Array): Promise<number>
   /** Its parts are good only until the next one: they are copied. */
   readonly lent?: boolean
   /** Called once, and never while a part is being read. */
@@ -59,6 +61,11 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
     rest = taken.byteLength < part.byteLength ? part.subarray(taken.byteLength) : undefined
     controller.byobRequest!.respond(taken.byteLength)
   }
+  const end = async (controller: ReadableByteStreamController) => {
+    controller.close()
+    controller.byobRequest?.respond(0)
+    await finish(false)
+  }
   return new ReadableStream(
     {
       type: 'bytes',
@@ -77,9 +84,11 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
           give(controller, rest)
           return
         }
-        const next = source.next()
+        const view = controller.byobRequest?.view
+        const buffer = view && new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+        const next = buffer && source.into ? source.into(buffer) : source.next()
         reading = next
-        let part: Uint8Array | undefined
+        let part: Uint8Array | number | undefined
         try {
           part = await next
         } catch (error) {
@@ -89,12 +98,11 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
           return
         }
         if (over) return
-        if (part !== undefined) give(controller, part)
-        else {
-          controller.close()
-          controller.byobRequest?.respond(0)
-          await finish(false)
-        }
+        if (part === undefined || part === 0) await end(controller)
+        else if (typeof part === 'number') {
+          bytes += part
+          controller.byobRequest!.respond(part)
+        } else give(controller, part)
       },
       cancel: () => finish(true),
     },

@@ -79,18 +79,24 @@ export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<
 /** An open file as the source of a stream. */
 export function fileSource({ fd, from, to }: OpenFile, path: string): Source {
   let at = from
+  const into = async (buffer: Uint8Array) => {
+    const length = Math.min(buffer.length, to - at)
+    if (length === 0) return 0
+    try {
+      const { bytesRead } = await readPart(fd, buffer, 0, length, at)
+      at += bytesRead
+      return bytesRead
+    } catch (error) {
+      throw fileError(error, path)
+    }
+  }
   return {
+    into,
     async next() {
       const part = new Uint8Array(Math.min(partBytes, to - at))
-      if (part.length === 0) return undefined
-      try {
-        const { bytesRead } = await readPart(fd, part, 0, part.length, at)
-        at += bytesRead
-        // Shorter by now than it was.
-        return bytesRead === 0 ? undefined : part.subarray(0, bytesRead)
-      } catch (error) {
-        throw fileError(error, path)
-      }
+      const count = await into(part)
+      // Zero also where the file is shorter by now than it was.
+      return count === 0 ? undefined : part.subarray(0, count)
     },
     close: () => closeFd(fd),
   }

@@ -1,5 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 import { Answer } from '../exchange/answer.ts'
+import { streamParts } from '../exchange/stream-parts.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
 export interface Range {
@@ -41,11 +42,11 @@ export function bytesAnswer(
       ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
       ...headers,
     },
-    body,
+    streamParts(body),
   )
 }
 
 /** Bytes of which nobody knows yet how many there are. */
 export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): Answer {
-  return new Answer(200, { ...securityHeaders, 'content-type': type }, body)
+  return new Answer(200, { ...securityHeaders, 'content-type': type }, streamParts(body))
 }

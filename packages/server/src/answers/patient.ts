@@ -1,7 +1,7 @@
 import { Answer } from '../exchange/answer.ts'
+import { closingParts } from '../exchange/body.ts'
 import { securityHeaders } from '../guard/headers.ts'
-
-const encoder = new TextEncoder()
+import { within } from '../routing/within.ts'
 
 /**
  * Clients and proxies give up on an answer whose headers do not come for minutes. A caller that sends
@@ -9,34 +9,23 @@ const encoder = new TextEncoder()
  * answer, or a problem, which it knows by its `type`.
  */
 export async function patiently(coming: Promise<Answer>, everyMs: number): Promise<Answer> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, everyMs, undefined)
-  try {
-    const early = await Promise.race([coming, late])
-    if (early !== undefined) return early
-  } finally {
-    clearTimeout(timer)
-  }
-  let beating: NodeJS.Timeout | undefined
-  const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      const beat = () => controller.enqueue(encoder.encode(' '))
-      beat()
-      beating = setInterval(beat, everyMs)
-      try {
-        // Who may be patient answers with JSON, whole.
-        const { body } = await coming
-        if (typeof body === 'string') controller.enqueue(encoder.encode(body))
-        controller.close()
-      } catch (error) {
-        controller.error(error)
-      } finally {
-        clearInterval(beating)
-      }
-    },
-    cancel() {
-      clearInterval(beating)
-    },
-  })
-  return new Answer(200, { ...securityHeaders, 'content-type': 'application/json' }, body)
+  const early = await within(coming, everyMs)
+  if (early !== undefined) return early
+  const headers = { ...securityHeaders, 'content-type': 'application/json' }
+  return new Answer(
+    200,
+    headers,
+    closingParts(spacesUntil(coming, everyMs), () => undefined),
+  )
+}
+
+async function* spacesUntil(coming: Promise<Answer>, everyMs: number): AsyncGenerator<Uint8Array, undefined> {
+  let answer: Answer | undefined
+  do {
+    yield Buffer.from(' ')
+    answer = await within(coming, everyMs)
+  } while (answer === undefined)
+  // Who may be patient answers with JSON, whole.
+  if (typeof answer.body === 'string') yield Buffer.from(answer.body)
+  return undefined
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
 import { hostName } from '../guard/hosts.ts'
 import type { Asked } from './asked.ts'
-import { tidyAfter } from './tidy.ts'
 
 /** What the parser of addresses leaves as it is. */
 const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
@@ -80,7 +79,6 @@ function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
         const { done, value } = await parts.next()
         if (done) return controller.close()
         controller.enqueue(value)
-        tidyAfter(value.byteLength)
       },
       async cancel() {
         await parts.return?.()

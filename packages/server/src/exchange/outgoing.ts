@@ -1,47 +1,38 @@
 import type { ServerResponse } from 'node:http'
 import type { Answer } from './answer.ts'
-import { tidyAfter } from './tidy.ts'
+import { discard, isInParts, limitStalls } from './body.ts'
 
-/** Answers on a server of Node. Who takes nothing of it for `idleMs` is let go. */
+/** Answers on a server of Node. A reader that takes nothing for the answer's `stallMs`, or `idleMs`, is cut off. */
 export async function send(
-  { status, headers, body }: Answer,
+  { status, headers, body, stallMs }: Answer,
   outgoing: ServerResponse,
   idleMs: number,
 ): Promise<void> {
   if (body === null) {
     outgoing.writeHead(status, plain(headers)).end()
-  } else if (typeof body === 'string' || body instanceof Uint8Array) {
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
-  } else {
+  } else if (isInParts(body)) {
     outgoing.writeHead(status, plain(headers))
     outgoing.flushHeaders()
-    await pump(body, outgoing, idleMs)
+    await pump(body, outgoing, stallMs ?? idleMs)
+  } else {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
   }
 }
 
-/** As it is read at the other end. One that breaks takes its connection with it: it must not look as if it were whole. */
+/** Part by part, as fast as the other end reads. A body that breaks takes its connection with it: it must not look whole. */
 async function pump(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
   outgoing: ServerResponse,
-  idleMs: number,
+  stallMs: number,
 ): Promise<void> {
-  // Who left before there was an answer is not told of by an event any more.
-  if (outgoing.destroyed) return void body.cancel().catch(() => undefined)
-  const reader = body.getReader()
-  const leave = () => void reader.cancel().catch(() => undefined)
+  // A response that was closed before emits no event any more.
+  if (outgoing.destroyed) return discard(body)
+  const parts = limitStalls(body, stallMs, () => outgoing.destroy())
+  const leave = () => discard(parts)
   outgoing.once('close', leave)
-  reader.closed.catch(() => outgoing.destroy())
   try {
-    // The next part is read while this one is on its way.
-    for (let next = reader.read(); ; ) {
-      const { done, value } = await next
-      if (done) break
-      next = reader.read()
-      next.catch(() => undefined)
-      if (!outgoing.write(value)) await writable(outgoing, idleMs)
-      tidyAfter(value.byteLength)
-    }
+    for await (const part of parts) await written(outgoing, part)
     outgoing.end()
   } catch {
     outgoing.destroy()
@@ -50,19 +41,15 @@ async function pump(
   }
 }
 
-/** Once there is room again, or nobody is there any more. */
-function writable(outgoing: ServerResponse, idleMs: number): Promise<void> {
-  if (outgoing.destroyed) return Promise.resolve()
+/** Once the system has the part, or the connection is closed. */
+function written(outgoing: ServerResponse, part: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => outgoing.destroy(), idleMs)
     const done = () => {
-      clearTimeout(timer)
-      outgoing.off('drain', done)
       outgoing.off('close', done)
       resolve()
     }
-    outgoing.on('drain', done)
     outgoing.on('close', done)
+    outgoing.write(part, done)
   })
 }
 

@@ -5,6 +5,7 @@ import { type PortAddress, VitrineError } from '@vitrine/protocol'
 import type { Daemon } from '../daemon.ts'
 import { Answer } from '../exchange/answer.ts'
 import type { Asked } from '../exchange/asked.ts'
+import { closingParts } from '../exchange/body.ts'
 import { http } from '../exchange/http.ts'
 import { forwarded, returned } from './headers.ts'
 import type { Found } from './previews.ts'
@@ -50,8 +51,7 @@ export async function proxy(daemon: Daemon, { preview, path, by }: Found, reques
   }
   const isEmpty = request.method === 'HEAD' || [204, 205, 304].includes(status)
   if (isEmpty) answer.resume()
-  // Node's streams and the web's are the same to each other, but not to the compiler.
-  const body = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
+  const body = isEmpty ? null : closingParts(answer[Symbol.asyncIterator](), () => void answer.destroy())
   const given = gathered(returned(answer.headers, by))
   // Node takes this one for an answer with a body.
   if (status === 205) delete given['content-length']

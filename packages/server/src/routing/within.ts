@@ -1,17 +1,17 @@
-/** What a promise gives, or nothing once so much time has passed or the caller is gone. */
+/** The value of a promise, or nothing once the time has passed or the signal is aborted. */
 export async function within<T>(
   promise: Promise<T>,
   milliseconds: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const giveUp = () => late.resolve(undefined)
   const timer = setTimeout(giveUp, milliseconds)
-  signal.addEventListener('abort', giveUp, { once: true })
+  signal?.addEventListener('abort', giveUp, { once: true })
   try {
     return await Promise.race([promise, late.promise])
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', giveUp)
+    signal?.removeEventListener('abort', giveUp)
   }
 }

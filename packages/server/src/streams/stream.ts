@@ -1,5 +1,6 @@
-import { toProblem, VitrineError } from '@vitrine/protocol'
+import { toProblem } from '@vitrine/protocol'
 import { Answer } from '../exchange/answer.ts'
+import { closingParts } from '../exchange/body.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import { frame } from './frames.ts'
 
@@ -23,32 +24,9 @@ export interface StreamLimits {
 
 /** Server-sent events, pulled: a reader that does not read costs one chunk and, after a while, its connection. */
 export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): Answer {
-  const chunks = speak(source, heartbeatMs)
-  let stalled: NodeJS.Timeout | undefined
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        clearTimeout(stalled)
-        const { done, value } = await chunks.next()
-        if (done) return controller.close()
-        controller.enqueue(value)
-        stalled = setTimeout(() => {
-          source.close()
-          controller.error(new VitrineError('view_fell_behind', 'The reader did not read.'))
-        }, stallMs)
-      },
-      cancel() {
-        clearTimeout(stalled)
-        source.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return new Answer(
-    200,
-    { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
-    body,
-  )
+  const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
+  const body = closingParts(speak(source, heartbeatMs), () => source.close())
+  return new Answer(200, headers, body, stallMs)
 }
 
 async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator<Uint8Array, undefined> {

@@ -1,5 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Answer } from '../../src/exchange/answer.ts'
+import { closingParts } from '../../src/exchange/body.ts'
 
 it('lets go of a body whose head alone is wanted, also of one that has failed already', async () => {
   const complaints: unknown[] = []
@@ -18,4 +19,30 @@ it('lets go of a body whose head alone is wanted, also of one that has failed al
   for (const body of [open, failed]) expect(new Answer(200, { a: 'b' }, body).head().body).toBeNull()
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
   expect([isLetGo, complaints]).toEqual([true, []])
+})
+
+describe('A body in parts as a web response', () => {
+  const reused = Buffer.from('?')
+  const parts = async function* () {
+    for (const letter of 'abc') {
+      reused.write(letter)
+      yield reused
+    }
+  }
+
+  it('has parts of its own, although their source reuses its memory', async () => {
+    const reader = new Answer(200, {}, parts()).toResponse().body!.getReader()
+    const kept: Uint8Array[] = []
+    for (let next = await reader.read(); !next.done; next = await reader.read()) kept.push(next.value)
+    expect(Buffer.concat(kept).toString()).toBe('abc')
+  })
+
+  it('is broken for a reader that stalled, and its source is closed by then', async () => {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const body = closingParts(parts(), close)
+    const reader = new Answer(200, {}, body, 1).toResponse().body!.getReader()
+    await reader.read()
+    await closed
+    await expect(reader.read()).rejects.toMatchObject({ code: 'view_fell_behind' })
+  })
 })

@@ -1,0 +1,69 @@
+/**
+ * The body of a response. A text and bytes are whole; a body in parts is read as it is sent, and may break half-way. Its
+ * source may reuse the memory of a part once the next part is asked for.
+ */
+export type Body = string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array> | null
+
+export interface Parts extends AsyncIterableIterator<Uint8Array, undefined> {
+  /** Releases what the parts come from. */
+  return(): Promise<IteratorReturnResult<undefined>>
+}
+
+/**
+ * Parts whose `return` closes their source, also while a part is awaited, and before the first one: a generator that
+ * never ran would not reach its `finally`.
+ */
+export function closingParts(parts: AsyncIterator<Uint8Array, unknown>, close: () => void): Parts {
+  return {
+    async next() {
+      const next = await parts.next()
+      return next.done ? { done: true, value: undefined } : next
+    },
+    async return() {
+      close()
+      await parts.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** Calls `onStall` when the consumer of a body does not ask for the next part within `stallMs`. */
+export function limitStalls(
+  body: AsyncIterable<Uint8Array>,
+  stallMs: number | undefined,
+  onStall: () => void,
+): Parts {
+  const parts = body[Symbol.asyncIterator]()
+  let timer: NodeJS.Timeout | undefined
+  return {
+    async next() {
+      clearTimeout(timer)
+      const { done, value } = await parts.next()
+      if (done) return { done, value: undefined }
+      if (stallMs !== undefined) timer = setTimeout(onStall, stallMs)
+      return { done: false, value }
+    },
+    async return() {
+      clearTimeout(timer)
+      await parts.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** Releases the source of a body that is not sent, or not to its end. */
+export function discard(body: Body): void {
+  if (!isInParts(body)) return
+  const parts = body[Symbol.asyncIterator]()
+  parts.return?.().catch(() => undefined)
+}
+
+export function isInParts(body: Body): body is AsyncIterable<Uint8Array> {
+  return body !== null && typeof body === 'object' && Symbol.asyncIterator in body
+}

@@ -1,0 +1,64 @@
+import { closingParts, type Parts } from './body.ts'
+
+const bufferBytes = 256 * 1024
+
+/**
+ * The parts of a stream, read one ahead. A stream of bytes is read into the same two buffers from beginning to end: new
+ * ones for every part would pile up until they are collected.
+ */
+export function streamParts(stream: ReadableStream<Uint8Array>): Parts {
+  const { read, cancel } = byteReader(stream) ?? plainReader(stream)
+  const leave = () => void cancel().catch(() => undefined)
+  return closingParts(oneAhead(read), leave)
+}
+
+type Read = () => Promise<Uint8Array | undefined>
+
+interface Reading {
+  /** The next part, nothing at the end. The part before the last one is not used any more. */
+  readonly read: Read
+  cancel(): Promise<void>
+}
+
+/** The next part is read while this one is on its way. */
+function oneAhead(read: Read): AsyncIterator<Uint8Array, undefined> {
+  let ahead: Promise<Uint8Array | undefined> | undefined
+  return {
+    async next() {
+      const part = await (ahead ?? read())
+      if (part === undefined) return { done: true, value: undefined }
+      ahead = read()
+      ahead.catch(() => undefined)
+      return { done: false, value: part }
+    },
+  }
+}
+
+function plainReader(stream: ReadableStream<Uint8Array>): Reading {
+  const reader = stream.getReader()
+  return {
+    read: async () => (await reader.read()).value,
+    cancel: () => reader.cancel(),
+  }
+}
+
+/** Nothing for a stream that is not one of bytes. */
+function byteReader(stream: ReadableStream<Uint8Array>): Reading | undefined {
+  let reader: ReadableStreamBYOBReader
+  try {
+    reader = stream.getReader({ mode: 'byob' })
+  } catch {
+    return undefined
+  }
+  const buffers: ArrayBuffer[] = []
+  return {
+    async read() {
+      const buffer = buffers.length < 2 ? Buffer.allocUnsafeSlow(bufferBytes).buffer : buffers.shift()!
+      const { done, value } = await reader.read(new Uint8Array(buffer))
+      if (done || value === undefined) return undefined
+      buffers.push(value.buffer)
+      return value
+    },
+    cancel: () => reader.cancel(),
+  }
+}
