@@ -33,9 +33,10 @@ import {
   observe,
   operate,
 } from './operate/operate.ts'
-import type { Deliveries, DeliveryOptions } from './read/delivery.ts'
+import type { Delivery, DeliveryOptions } from './read/delivery.ts'
 import { eventFilter, type PageText, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
+import type { Tail } from './read/tail.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
@@ -165,7 +166,7 @@ export class Journal implements JournalReader {
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
-  deliveries(options?: DeliveryOptions): Deliveries {
+  deliveries(options?: DeliveryOptions): Tail<Delivery> {
     return this.#core.reader.deliveries(this.#core.subject, options)
   }
 

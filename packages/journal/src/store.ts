@@ -15,8 +15,9 @@ import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
-import type { Deliveries, DeliveryOptions } from './read/delivery.ts'
+import type { Delivery, DeliveryOptions } from './read/delivery.ts'
 import { journalSubject, type PageText, Reader, type Subject, storeSubject } from './read/reader.ts'
+import type { Tail } from './read/tail.ts'
 import { Recent } from './recent.ts'
 import { recoveryEvents } from './recovery.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
@@ -163,7 +164,7 @@ export class Store {
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
-  deliveries(options?: DeliveryOptions): Deliveries {
+  deliveries(options?: DeliveryOptions): Tail<Delivery> {
     return this.#reader.deliveries(this.#subject, options)
   }
 

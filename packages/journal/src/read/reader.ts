@@ -11,11 +11,11 @@ import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
-import { Deliveries, Delivery, type DeliveryOptions } from './delivery.ts'
+import { Delivery, type DeliveryOptions } from './delivery.ts'
 import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
-import { type Found, scan, toItem } from './scan.ts'
-import { Tail, type TailSource } from './tail.ts'
+import { type Found, keyOf, scan, toItem } from './scan.ts'
+import { Tail } from './tail.ts'
 
 const pageItems = 1_000
 const maxPageItems = 10_000
@@ -132,20 +132,27 @@ export class Reader {
   }
 
   /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
-  deliveries(subject: Subject, { page, ...options }: DeliveryOptions = {}): Deliveries {
+  deliveries(subject: Subject, { page, ...options }: DeliveryOptions = {}): Tail<Delivery> {
     const limit = wholeNumber('page', page, { min: 1, max: maxPageItems, fallback: pageItems })
     const delivery = (found: Found) =>
       'body' in found ? this.#recent.delivery(found, subject) : new Delivery(found, subject)
-    return new Deliveries(subject, this.#follow(subject, options, delivery, limit))
+    return this.#follow(subject, options, delivery, limit)
   }
 
   #follow<Item>(
     subject: Subject,
     { after, signal, ...filter }: TailOptions,
-    map: (found: Found) => Item,
+    toItem: (found: Found) => Item,
     limit = pageItems,
   ): Tail<Item> {
-    const source = this.#source(subject, eventFilter(filter), map, limit)
+    const wanted = eventFilter(filter)
+    const matches = entryMatcher(wanted)
+    const source = {
+      subject,
+      toItem,
+      pull: (key: number, until: AbortSignal) => this.#pull(subject, key, wanted, matches, limit, until),
+      ended: this.#ended,
+    }
     return new Tail(source, startKey(subject, after), signal)
   }
 
@@ -158,23 +165,6 @@ export class Reader {
     signal?: AbortSignal,
   ): Promise<{ found: readonly Found[]; scanned: number }> {
     return this.#pull(subject, key, filter, entryMatcher(filter), limit, signal)
-  }
-
-  #source<Item>(
-    subject: Subject,
-    filter: EventFilter,
-    map: (found: Found) => Item,
-    limit: number,
-  ): TailSource<Item> {
-    const matches = entryMatcher(filter)
-    return {
-      wakeup: subject.wakeup,
-      ended: this.#ended,
-      pull: async (key, signal) => {
-        const { found, scanned } = await this.#pull(subject, key, filter, matches, limit, signal)
-        return { items: found.map(map), scanned }
-      },
-    }
   }
 
   async #pull(
@@ -206,7 +196,7 @@ export class Reader {
   }
 
   #holeCursor(subject: Subject): (hole: Hole) => string {
-    return (hole) => subject.cursor(subject.journal === null ? hole.position : hole.to)
+    return (hole) => subject.cursor(keyOf(hole, subject.journal))
   }
 }
 

@@ -114,7 +114,7 @@ function gapNotice({ journal, from, to, reason, types }: Hole, cursor: string): 
   })
 }
 
-function keyOf(found: Found, journal: string | null): number {
+export function keyOf(found: Found, journal: string | null): number {
   if (journal === null) return found.position
   return 'body' in found ? found.seq : found.to
 }

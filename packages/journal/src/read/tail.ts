@@ -1,16 +1,15 @@
 import type { JournalItem } from '@vitrine/protocol'
-import type { Wakeup } from '../wakeup.ts'
-
-export interface Pulled<Item> {
-  readonly items: readonly Item[]
-  /** The last key looked at. */
-  readonly scanned: number
-}
+import type { Subject } from './reader.ts'
+import { type Found, keyOf } from './scan.ts'
 
 export interface TailSource<Item> {
-  readonly wakeup: Wakeup
-  /** What comes after a key: from memory where it is still there, else from the store. Empty when caught up. */
-  pull(after: number, signal: AbortSignal): Promise<Pulled<Item>>
+  readonly subject: Subject
+  /** What comes after a key, and the last key looked at: from memory where it is still there, else from the store. */
+  pull(
+    after: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly found: readonly Found[]; readonly scanned: number }>
+  toItem(found: Found): Item
   /** Set when the store has ended: a tail that is cut says so. */
   ended(): Error | undefined
 }
@@ -23,8 +22,10 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   readonly #source: TailSource<Item>
   readonly #signal: AbortSignal
   readonly #returned = new AbortController()
-  #items: readonly Item[] = []
+  #page: readonly Found[] = []
+  /** Of the next entry of the page to give. */
   #index = 0
+  /** The last key of the page. */
   #key: number
   #start: (() => Promise<number>) | undefined
   #filling: Promise<unknown> = Promise.resolve()
@@ -44,8 +45,8 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#asked === 0 && this.#index < this.#items.length && !this.#signal.aborted) {
-      return Promise.resolve({ value: this.#items[this.#index++]!, done: false })
+    if (this.#asked === 0 && this.#index < this.#page.length && !this.#signal.aborted) {
+      return Promise.resolve({ value: this.#take(), done: false })
     }
     this.#asked += 1
     const filled = this.#filling
@@ -61,19 +62,20 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   async batch(): Promise<readonly Item[] | undefined> {
     const first = await this.next()
     if (first.done) return undefined
-    const rest = this.#items.slice(this.#index)
-    this.#index = this.#items.length
-    return [first.value, ...rest]
+    const rest = this.#page.slice(this.#index)
+    this.#page = []
+    return [first.value, ...rest.map((found) => this.#source.toItem(found))]
   }
 
-  /** The last key that was looked at and of which nothing is left to give. */
-  get scanned(): number | undefined {
-    return this.#start === undefined && this.#index >= this.#items.length ? this.#key : undefined
+  /** Where reading goes on: after everything that was given, and after what did not match. Known once it has begun. */
+  get cursor(): string | undefined {
+    return this.#start === undefined ? this.#source.subject.cursor(this.#reached) : undefined
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#returned.abort()
-    this.#items = []
+    this.#key = this.#reached
+    this.#page = []
     return { value: undefined, done: true }
   }
 
@@ -99,21 +101,32 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     await this.begin()
     for (;;) {
       if (this.#signal.aborted) return { value: undefined, done: true }
-      if (this.#index < this.#items.length) return { value: this.#items[this.#index++]!, done: false }
+      if (this.#index < this.#page.length) return { value: this.#take(), done: false }
       const ended = this.#source.ended()
       if (ended) throw ended
-      const { version } = this.#source.wakeup
+      const { wakeup } = this.#source.subject
+      const { version } = wakeup
       const pulled = await this.#source.pull(this.#key, this.#signal).catch((error: unknown) => {
         // A long search that was given up has nothing to say.
         if (!this.#signal.aborted) throw error
       })
       if (pulled === undefined) continue
-      const { items, scanned } = pulled
+      const { found, scanned } = pulled
       const moved = scanned > this.#key
       this.#key = scanned
-      this.#items = items
+      this.#page = found
       this.#index = 0
-      if (items.length === 0 && !moved) await this.#source.wakeup.since(version, this.#signal)
+      if (found.length === 0 && !moved) await wakeup.since(version, this.#signal)
     }
+  }
+
+  #take(): Item {
+    return this.#source.toItem(this.#page[this.#index++]!)
+  }
+
+  /** The key of what was given last; with nothing left to give, the last one looked at. */
+  get #reached(): number {
+    const last = this.#index < this.#page.length ? this.#page[this.#index - 1] : undefined
+    return last === undefined ? this.#key : keyOf(last, this.#source.subject.journal)
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Deliveries, Delivery } from '../../src/index.ts'
+import type { Delivery, Tail } from '../../src/index.ts'
 import { note, output } from '../fixtures/events.ts'
 import { openMemory, openSqlite, stores } from '../fixtures/open.ts'
 
 /** What is there, up to and with the nth. */
-async function take(deliveries: Deliveries, count: number): Promise<Delivery[]> {
+async function take(deliveries: Tail<Delivery>, count: number): Promise<Delivery[]> {
   const taken: Delivery[] = []
   while (taken.length < count) taken.push(...((await deliveries.batch()) ?? []))
   await deliveries.return()
@@ -47,6 +47,10 @@ it('says where reading goes on: after what was given, and after what was looked 
   await all.batch()
   expect(all.cursor).toBe(after(4))
   await all.return()
+  const left = journal.deliveries()
+  await left.next()
+  await left.return()
+  expect(left.cursor).toBe(after(1))
   const notes = journal.deliveries({ types: ['log.message'], after: after(1) })
   await notes.begin()
   expect(notes.cursor).toBe(after(1))

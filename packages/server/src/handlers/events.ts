@@ -1,4 +1,4 @@
-import type { Deliveries, DeliveryOptions, PageText, Store } from '@vitrine/journal'
+import type { Delivery, DeliveryOptions, PageText, Store, Tail } from '@vitrine/journal'
 import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
 import { bytesAnswer, readRange } from '../answers/bytes.ts'
@@ -20,7 +20,7 @@ type Reading = CallOf<ReadEvents>
 /** One journal, or the whole store. */
 interface Readable {
   readText(options?: ReadOptions): Promise<PageText>
-  deliveries(options?: DeliveryOptions): Deliveries
+  deliveries(options?: DeliveryOptions): Tail<Delivery>
 }
 
 export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {

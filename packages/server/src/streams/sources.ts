@@ -1,10 +1,10 @@
-import type { Deliveries } from '@vitrine/journal'
+import type { Delivery, Tail } from '@vitrine/journal'
 import { eventFrames, frame } from './frames.ts'
 import type { StreamSource } from './stream.ts'
 
 /** Events from the journal, with the cursor of what was looked at in every heartbeat. */
 export function journalSource(
-  deliveries: Deliveries,
+  deliveries: Tail<Delivery>,
   closing: AbortSignal,
   onClose: () => void,
 ): StreamSource {

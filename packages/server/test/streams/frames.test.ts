@@ -1,10 +1,10 @@
-import type { Deliveries, Delivery } from '@vitrine/journal'
+import type { Delivery, Tail } from '@vitrine/journal'
 import { expect, it } from 'vitest'
 import { eventFrames } from '../../src/streams/frames.ts'
 import { openDaemon } from '../daemon.ts'
 import { append, journalOf } from './reading.ts'
 
-async function firstBatch(deliveries: Deliveries): Promise<readonly Delivery[]> {
+async function firstBatch(deliveries: Tail<Delivery>): Promise<readonly Delivery[]> {
   const batch = await deliveries.batch()
   await deliveries.return()
   return batch ?? []
