@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { version } from '@vitrine/protocol'
 import { forbiddenArrows, readHouse } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
-import { build, packageFolders, runTool } from './tools.ts'
+import { build, packageFolders, root, runTool } from './tools.ts'
 import { worksBuilt } from './try-command.ts'
 
 /** Everything that can be said about the code without running it. All of it is said before this fails. */
@@ -23,6 +25,14 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
     return isFresh
   },
   size: isClientSmall,
+  version: () => {
+    const others = packageFolders().filter((name) => {
+      const about = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
+      return about.version !== version
+    })
+    for (const name of others) console.error(`packages/${name}/package.json: expected version ${version}.`)
+    return others.length === 0
+  },
   unused: () => runTool('knip', []),
   exports: () => packageFolders().every((name) => runTool('publint', [`packages/${name}`, '--strict'])),
 }

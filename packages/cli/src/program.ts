@@ -1,3 +1,4 @@
+import { version } from '@vitrine/protocol'
 import { Command } from 'commander'
 import { addAgents } from './agents/command.ts'
 import { addAsk } from './ask/command.ts'
@@ -5,7 +6,6 @@ import { addDemo } from './demo/command.ts'
 import { addEvents } from './events/command.ts'
 import { addServe } from './serve/command.ts'
 import { addUp } from './up/command.ts'
-import { version } from './version.ts'
 
 /** The `vitrine` command. What a command does is loaded when it is called. */
 export function createProgram(): Command {

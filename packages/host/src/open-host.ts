@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
+import { version } from '@vitrine/protocol'
 import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
@@ -44,7 +45,7 @@ async function begin(
     const records = new Records(folder)
     const journal = await store.journal('host', { source: 'host' })
     const kept = records.list().filter(({ state }) => state === 'kept').length
-    await journal.append([{ type: 'host.started', data: { version: '0.1.0', pid: process.pid, data, kept } }])
+    await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, kept } }])
     return new Host({ ...parts, data, records, store, journal, release: () => store.close() })
   } catch (error) {
     await store.close()

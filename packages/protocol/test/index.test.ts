@@ -30,6 +30,7 @@ it('exports these values and no others', () => {
     'toProblem',
     'toVitrineError',
     'unwrapForeignEvent',
+    'version',
     'workId',
     'workKinds',
     'workMark',

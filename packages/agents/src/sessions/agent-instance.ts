@@ -6,7 +6,7 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
 import type { Journal } from '@vitrine/journal'
-import { isVitrineError, type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol'
+import { isVitrineError, type JsonObject, toVitrineError, VitrineError, version } from '@vitrine/protocol'
 import { Bridge, type Direction, type Meaning } from '../bridge/bridge.ts'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
@@ -153,7 +153,7 @@ export class AgentInstance {
     const files = this.quirks.noFiles !== true
     return {
       protocolVersion: 1,
-      clientInfo: { name: 'vitrine', title: 'Vitrine', version: '0.1.0' },
+      clientInfo: { name: 'vitrine', title: 'Vitrine', version },
       clientCapabilities: {
         fs: { readTextFile: files, writeTextFile: files },
         terminal: true,
