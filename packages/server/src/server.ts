@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
-import { VitrineError } from '@vitrine/protocol'
+import { VitrineError, version } from '@vitrine/protocol'
 import { problemAnswer } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
@@ -12,6 +11,7 @@ import { securityHeaders } from './guard/headers.ts'
 import { Hosts } from './guard/hosts.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
+import { handlersOf } from './handlers/handlers.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Previews } from './preview/previews.ts'
 import { proxy } from './preview/proxy.ts'
@@ -57,8 +57,6 @@ export interface Server {
   close(): void
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-
 /**
  * @example
  * const server = createServer({ host, tokens: [{ name: 'me', token, access: 'full' }] })
@@ -83,7 +81,7 @@ export function createServer(options: ServerOptions): Server {
   const hosts = new Hosts(options.allowHosts)
   const origins = new Origins(options.cors)
   const sockets = new Sockets(daemon, { hosts, origins, tokens: known })
-  const route = createRouter(daemon, { jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024 })
+  const route = createRouter(daemon, handlersOf(daemon), { jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024 })
 
   /** Who it is and whether it may is settled before anybody looks at what it wants. */
   async function answer(request: Asked): Promise<Answer> {

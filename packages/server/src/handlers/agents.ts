@@ -26,7 +26,7 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
       const version = body?.agentVersion ?? body?.agentProcessVersion ?? undefined
       const install = async (onProgress?: (progress: InstallProgress) => void) => {
         const done = await host.installAgent(agent, {
-          signal,
+          signal: signal(),
           ...(version !== undefined && { version }),
           ...(onProgress && { onProgress }),
         })

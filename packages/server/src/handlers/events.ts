@@ -39,7 +39,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       await sandbox.record(body.events as unknown as EventInput[])
     },
     async summarizeEvents({ query, signal, ...call }) {
-      return (await call.journal()).summary({ ...present(query), signal })
+      return (await call.journal()).summary({ ...present(query), signal: signal() })
     },
     async readBlob({ params, request }) {
       const { hash } = params
@@ -72,7 +72,7 @@ async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise
   const { types, session, run, text } = call.query
   const after = call.request.header('last-event-id') ?? call.query.after
   const filter = present({ types, session, run, text, after })
-  const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal })
+  const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal() })
   await deliveries.begin()
   const source = journalSource(deliveries, daemon.closing, daemon.metrics.streaming())
   return eventStream(source, daemon.streams)
@@ -89,11 +89,11 @@ async function readPage(journal: Readable, { query, signal }: Reading): Promise<
   const options: ReadOptions = {
     ...present(rest),
     ...(at !== undefined && { at: placeOf(at) }),
-    signal,
+    signal: signal(),
   }
   const page = await journal.readText(options)
   if (wait === 0 || page.events.length > 0 || query.order === 'backwards') return page
-  return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal)
+  return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal())
 }
 
 /** Once there is one event, what there is then; nothing new after a while. */

@@ -13,7 +13,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     async readFile({ query, request, signal, ...call }) {
       const files = await filesOf(call)
       const { path, user, from, to } = query
-      const options = how(user, signal)
+      const options = how(user, signal())
       const header = request.header('range')
       if (header === undefined) {
         const body = await files.read(path, { ...options, ...present({ from, to }) })
@@ -31,48 +31,51 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     async writeFile({ query, body, signal, ...call }) {
       const { path, append, parents, mode, user } = query
       return (await filesOf(call)).write(path, body ?? new Uint8Array(), {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...present({ append, parents, mode }),
       })
     },
     async listFiles({ query, signal, ...call }) {
       const { path, limit, user } = query
-      return (await filesOf(call)).list(path, { ...how(user, signal), ...(limit !== undefined && { limit }) })
+      return (await filesOf(call)).list(path, {
+        ...how(user, signal()),
+        ...(limit !== undefined && { limit }),
+      })
     },
     async statFile({ query, signal, ...call }) {
-      return (await filesOf(call)).stat(query.path, how(query.user, signal))
+      return (await filesOf(call)).stat(query.path, how(query.user, signal()))
     },
     async fileExists({ query, signal, ...call }) {
-      return { exists: await (await filesOf(call)).exists(query.path, how(query.user, signal)) }
+      return { exists: await (await filesOf(call)).exists(query.path, how(query.user, signal())) }
     },
     async makeDirectory({ body, signal, ...call }) {
       const { path, parents, mode, user } = body
       await (await filesOf(call)).mkdir(path, {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...present({ parents, mode }),
       })
     },
     async moveFile({ body, signal, ...call }) {
       const { from, to, parents, user } = body
       await (await filesOf(call)).move(from, to, {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...(parents !== undefined && { parents }),
       })
     },
     async removeFile({ body, signal, ...call }) {
       const { path, recursive, force, user } = body
       await (await filesOf(call)).remove(path, {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...present({ recursive, force }),
       })
     },
     async changeMode({ body, signal, ...call }) {
-      await (await filesOf(call)).chmod(body.path, body.mode, how(body.user, signal))
+      await (await filesOf(call)).chmod(body.path, body.mode, how(body.user, signal()))
     },
     async searchFiles({ body, signal, ...call }) {
       const { path, user, ...options } = body
       return (await filesOf(call)).search(path, {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...present(options),
       })
     },
@@ -80,7 +83,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const files = await filesOf(call)
       const gone = new AbortController()
       const events = files.watch({
-        signal: AbortSignal.any([signal, gone.signal]),
+        signal: AbortSignal.any([signal(), gone.signal]),
         ...(query.ignore && { ignore: query.ignore }),
       })
       return eventStream(
@@ -93,13 +96,13 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     },
     async downloadArchive({ query, signal, ...call }) {
       const { path, scheme = 'tar', user } = query
-      const body = await (await filesOf(call)).download(path, { ...how(user, signal), ...schemeOf(scheme) })
+      const body = await (await filesOf(call)).download(path, { ...how(user, signal()), ...schemeOf(scheme) })
       return streamAnswer(body, mediaTypes[scheme] ?? 'application/octet-stream')
     },
     async uploadArchive({ query, body, signal, ...call }) {
       const { path, scheme, user } = query
       return (await filesOf(call)).upload(path, body ?? new Uint8Array(), {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...schemeOf(scheme),
       })
     },
@@ -107,7 +110,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const { path, scheme, user } = query
       const isGiven = request.header('content-type') !== undefined
       return (await filesOf(call)).extract(path, isGiven ? (body ?? new Uint8Array()) : undefined, {
-        ...how(user, signal),
+        ...how(user, signal()),
         ...schemeOf(scheme),
       })
     },

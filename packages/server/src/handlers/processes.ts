@@ -20,12 +20,12 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
   return {
     async exec({ body, signal, ...call }) {
       const { command, options } = execOf(body)
-      return (await call.sandbox()).exec(command, { ...options, signal })
+      return (await call.sandbox()).exec(command, { ...options, signal: signal() })
     },
     async execWithInput({ query, body, signal, ...call }) {
       const { command, options } = execOf(parseOptions(query.options))
       const stdin = body ?? new Uint8Array()
-      return (await call.sandbox()).exec(command, { ...options, stdin, signal })
+      return (await call.sandbox()).exec(command, { ...options, stdin, signal: signal() })
     },
     async spawn({ body, ...call }) {
       const sandbox = await call.sandbox()
@@ -42,7 +42,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const { process } = params
       const info = await processes.get(process)
       if (query.wait === undefined || info.state === 'exited') return shown(info)
-      await within((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal)
+      await within((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal())
       return shown(await processes.get(process))
     },
     async removeProcess({ params, ...call }) {
@@ -60,7 +60,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
         const gone = new AbortController()
         const chunks = processes.follow(process, {
           ...options,
-          signal: AbortSignal.any([signal, gone.signal]),
+          signal: AbortSignal.any([signal(), gone.signal]),
         })
         return eventStream(
           framesOf(matching(chunks, isWanted), entry, {
@@ -70,13 +70,13 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
           streams,
         )
       }
-      const chunks = await processes.logs(process, { ...options, signal })
+      const chunks = await processes.logs(process, { ...options, signal: signal() })
       return { processId: process, stream, entries: chunks.filter(isWanted).map(entry) }
     },
     async viewProcess({ params, signal, ...call }) {
       const process = await (await call.sandbox()).processes.attach(params.process)
       const gone = new AbortController()
-      const chunks = process.view({ signal: AbortSignal.any([signal, gone.signal]) })
+      const chunks = process.view({ signal: AbortSignal.any([signal(), gone.signal]) })
       return eventStream(
         framesOf(chunks, ({ stream, data }) => ({ stream, data: Buffer.from(data).toString('base64') }), {
           close: () => gone.abort(),

@@ -27,7 +27,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async createSandbox({ body, signal }) {
       const { policy, ...rest } = body
       // What is in `local` and `workspace` is checked where it is used: by the engine.
-      const options = { ...present(rest), signal } as HostCreateOptions
+      const options = { ...present(rest), signal: signal() } as HostCreateOptions
       const rules = policy && { policy: commandPolicy(present(policy)) }
       return describe(await host.create({ ...options, ...rules }))
     },
@@ -37,7 +37,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async attachSandbox(call) {
       const id = call.params.sandbox
       if (id === defaultSandbox.id) await defaultSandbox.open()
-      return describe(await host.attach(id, { signal: call.signal }))
+      return describe(await host.attach(id, { signal: call.signal() }))
     },
     async startSandbox(call) {
       const sandbox = await call.sandbox()
@@ -78,11 +78,11 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async persistWorkspace(call) {
       const sandbox = await call.sandbox()
-      return streamAnswer(await sandbox.persist({ signal: call.signal }), 'application/x-tar')
+      return streamAnswer(await sandbox.persist({ signal: call.signal() }), 'application/x-tar')
     },
     async hydrateWorkspace({ body, signal, ...call }) {
       const sandbox = await call.sandbox()
-      return sandbox.hydrate(body ?? new Uint8Array(), { signal })
+      return sandbox.hydrate(body ?? new Uint8Array(), { signal: signal() })
     },
     async listPorts(call) {
       return { ports: await (await call.sandbox()).ports.list() }
@@ -92,7 +92,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       const port = Number(params.port)
       return query.wait === undefined
         ? ports.resolve(port)
-        : ports.waitFor(port, { timeoutMs: query.wait, signal })
+        : ports.waitFor(port, { timeoutMs: query.wait, signal: signal() })
     },
     async previewPort({ params, request, ...call }) {
       const sandbox = await call.sandbox()

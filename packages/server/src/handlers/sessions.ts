@@ -28,7 +28,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     async openSession({ body, signal, ...call }) {
       const { resume, ...given } = body
       const { id, ...rest } = given
-      const options = { ...present(rest), signal } as OpenSessionOptions
+      const options = { ...present(rest), signal: signal() } as OpenSessionOptions
       const sandbox = await call.sandbox()
       if (!resume) return stateOf(await sandbox.openSession({ ...options, ...(id !== undefined && { id }) }))
       if (id === undefined)
@@ -43,7 +43,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async resumeSession({ params, body, signal, ...call }) {
       const { sessions, context } = await call.sandbox()
-      const options = { ...present(body ?? {}), signal } as ResumeOptions
+      const options = { ...present(body ?? {}), signal: signal() } as ResumeOptions
       return stateOf(await sessions.resume(params.session, { ...options, context }))
     },
     async prompt({ body, query, params, ...call }) {
@@ -67,7 +67,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         if (recorded) return recorded()
         throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
       }
-      const ended = await within(result, Math.min(query.wait ?? 0, maxWaitMs), signal)
+      const ended = await within(result, Math.min(query.wait ?? 0, maxWaitMs), signal())
       return ended ?? { turn, running: true }
     },
     async cancelTurn({ body, ...call }) {
@@ -112,7 +112,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const view = transcriptView({ session })
       let state = view.empty
       for (let after: string | undefined, end = false; !end; ) {
-        const page = await journal.read({ session, signal, ...(after !== undefined && { after }) })
+        const page = await journal.read({ session, signal: signal(), ...(after !== undefined && { after }) })
         const { at = Number.POSITIVE_INFINITY } = query
         const events = page.events.filter((item) => !('seq' in item) || item.seq <= at)
         state = view.add(state, events)

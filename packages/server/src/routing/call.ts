@@ -8,6 +8,15 @@ import type { Answer } from '../exchange/answer.ts'
 import type { Asked } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 
+/** One request on its way to a handler. */
+export interface RequestContext {
+  readonly request: Asked
+  readonly params: Readonly<Record<string, string>>
+  readonly caller: Caller
+  /** Of a call with an id: aborted when the call is cancelled by it. */
+  readonly cancelled?: AbortSignal
+}
+
 /** One request, checked: what a handler works with. */
 export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<string, string>>> {
   readonly request: Asked
@@ -15,8 +24,8 @@ export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
-  /** Aborted when the caller is gone, or when the daemon is closing. */
-  readonly signal: AbortSignal
+  /** Aborted when the caller is gone or cancels the call by its id, or when the daemon is closing. */
+  signal(): AbortSignal
   /** The caller accepts `text/event-stream`. */
   readonly wantsStream: boolean
   /** The sandbox of the path, or the default one; its operations carry who called, and what for. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type CallContext, VitrineError } from '@vitrine/protocol'
-import { pathsOf, type Route, type RouteName, routes } from '@vitrine/protocol/http'
+import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
 import { json } from '../answers/json.ts'
 import { patiently } from '../answers/patient.ts'
 import { problemAnswer } from '../answers/problem.ts'
@@ -9,9 +9,8 @@ import { Answer } from '../exchange/answer.ts'
 import type { Asked } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
-import { handlersOf } from '../handlers/handlers.ts'
 import { checkQuery, readBody } from './body.ts'
-import type { Call } from './call.ts'
+import type { Call, HandlersOf, RequestContext } from './call.ts'
 import { Paths } from './paths.ts'
 import { present } from './present.ts'
 import { readQuery } from './query.ts'
@@ -20,7 +19,7 @@ import { readQuery } from './query.ts'
 const beatMs = 15_000
 
 type AnyHandler = (call: Call<never, never>) => Promise<unknown>
-type Answering = (request: Asked, params: Readonly<Record<string, string>>, caller: Caller) => Promise<Answer>
+type Answering = (context: RequestContext) => Promise<Answer>
 
 interface Limits {
   readonly jsonBytes: number
@@ -29,9 +28,9 @@ interface Limits {
 /** Every route of the table, checked by its schemas and answered by its handler. */
 export function createRouter(
   daemon: Daemon,
+  handlers: HandlersOf<Routes>,
   limits: Limits,
 ): (request: Asked, caller: Caller) => Promise<Answer> {
-  const handlers = handlersOf(daemon)
   const paths = new Paths<Map<string, Answering>>()
   const methodsOf = (path: string) => paths.at(path, () => new Map<string, Answering>())
   for (const [name, route] of Object.entries<Route>(routes)) {
@@ -51,7 +50,7 @@ export function createRouter(
     const isHead = request.method === 'HEAD'
     const run = found.value.get(isHead ? 'GET' : request.method)
     if (run === undefined) return methodUnknown([...found.value.keys()])
-    const answer = await run(request, found.params, caller)
+    const answer = await run({ request, params: found.params, caller })
     return isHead ? answer.head() : answer
   }
 }
@@ -70,16 +69,15 @@ function answering(
 ): Answering {
   const count = daemon.metrics.counter(name)
 
-  async function handle(
-    ...[request, params, caller, calledOff]: [...Parameters<Answering>, AbortSignal?]
-  ): Promise<unknown> {
+  async function handle(context: RequestContext): Promise<unknown> {
+    const { request } = context
     const query = checkQuery(readQuery(request.search), route)
     const body = route.body === undefined ? undefined : await readBody(request, route, limits.jsonBytes)
-    const call = callOf(daemon, { request, params, query, body, caller }) as Call<never, never>
-    return handler(calledOff === undefined ? call : until(call, calledOff))
+    return handler(callOf(daemon, context, { query, body }) as Call<never, never>)
   }
 
-  async function counted(...[request, params, caller]: Parameters<Answering>): Promise<Answer> {
+  async function counted(context: RequestContext): Promise<Answer> {
+    const { request, caller } = context
     let answer: Answer
     try {
       if (route.access === 'full' && caller.access !== 'full')
@@ -87,10 +85,8 @@ function answering(
       const id = request.header('vitrine-call')
       const given =
         id === undefined
-          ? await handle(request, params, caller)
-          : await daemon.calls.run(id, request, caller.name, (calledOff) =>
-              handle(request, params, caller, calledOff),
-            )
+          ? await handle(context)
+          : await daemon.calls.run(id, request, caller.name, (cancelled) => handle({ ...context, cancelled }))
       answer = answerOf(route, given)
     } catch (error) {
       answer = problemAnswer(error)
@@ -99,26 +95,30 @@ function answering(
     return answer
   }
 
-  return (request, params, caller) => {
-    const answer = counted(request, params, caller)
-    const isPatient = request.header('vitrine-patient') === 'true' && typeof route.answer !== 'string'
+  return (context) => {
+    const answer = counted(context)
+    const isPatient = context.request.header('vitrine-patient') === 'true' && typeof route.answer !== 'string'
     return isPatient ? patiently(answer, beatMs) : answer
   }
 }
 
 function callOf(
   daemon: Daemon,
-  { request, params, query, body, caller }: Pick<Call, 'request' | 'params' | 'query' | 'body' | 'caller'>,
+  { request, params, caller, cancelled }: RequestContext,
+  { query, body }: Pick<Call, 'query' | 'body'>,
 ): Call {
   const { host, defaultSandbox } = daemon
+  let signal: AbortSignal | undefined
   return {
     request,
     params,
     query,
     body,
     caller,
-    get signal() {
-      return AbortSignal.any([request.signal, daemon.closing])
+    // Most handlers do not want it, and it is not free.
+    signal() {
+      signal ??= AbortSignal.any([request.signal, daemon.closing, ...(cancelled ? [cancelled] : [])])
+      return signal
     },
     wantsStream: request.header('accept')?.includes('text/event-stream') === true,
     async sandbox() {
@@ -137,11 +137,6 @@ function callOf(
       return host.store.journal(id)
     },
   }
-}
-
-/** The same call, which also ends when it is called off. */
-function until<C extends Call<never, never>>(call: C, calledOff: AbortSignal): C {
-  return { ...call, signal: AbortSignal.any([call.signal, calledOff]) }
 }
 
 /** What a call is for, as its headers say; who called, as its token says unless it names somebody. */
