@@ -24,16 +24,9 @@ export class Hosts {
   }
 }
 
-let last: { readonly header: string; readonly name: string | undefined } | undefined
-
-/** Without its port; IPv6 without its brackets. Callers come with the same one again and again. */
+/** Without its port; IPv6 without its brackets. */
 export function hostName(header: string | null | undefined): string | undefined {
   if (header === null || header === undefined) return undefined
-  if (last?.header !== header) last = { header, name: readName(header) }
-  return last.name
-}
-
-function readName(header: string): string | undefined {
   const found = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
   return (found?.[1] ?? found?.[2])?.toLowerCase()
 }

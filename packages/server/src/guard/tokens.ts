@@ -15,7 +15,7 @@ export class Tokens {
   constructor(tokens: readonly NamedToken[], anyone?: Caller) {
     for (const { token, name } of tokens) checkToken(token, name)
     this.#known = tokens.map(({ token, name, access }) => ({
-      padded: padInto(Buffer.alloc(maxTokenBytes), token),
+      padded: padded(token),
       caller: { name, access },
     }))
     this.#anyone = anyone
@@ -40,9 +40,9 @@ export class Tokens {
   }
 
   #find(token: string): Caller | undefined {
-    // What no token can be must not become one by being cut.
+    // Reject over-long input before padding: truncation could turn it into a valid token.
     if (!/^[\x21-\x7e]{1,512}$/.test(token)) return undefined
-    const given = padInto(scratch, token)
+    const given = padded(token)
     let caller: Caller | undefined
     for (const known of this.#known) if (timingSafeEqual(known.padded, given)) caller = known.caller
     return caller
@@ -50,14 +50,14 @@ export class Tokens {
 }
 
 const maxTokenBytes = 512
-const scratch = Buffer.alloc(maxTokenBytes)
 
 /** Of a subprotocol of a WebSocket that is a token. */
 export const tokenPrefix = 'vitrine.token.'
 
-/** Of one length, whatever the token's is: nobody can tell from the time it takes. No token has a zero in it. */
-function padInto(bytes: Buffer, token: string): Buffer {
-  bytes.fill(0, bytes.write(token, 'latin1'))
+/** Of one length, whatever the token's is, so that a comparison takes the same time. No token has a zero in it. */
+function padded(token: string): Buffer {
+  const bytes = Buffer.alloc(maxTokenBytes)
+  bytes.write(token, 'latin1')
   return bytes
 }
 
