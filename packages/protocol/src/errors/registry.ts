@@ -303,5 +303,9 @@ function entry<S extends number, R extends Retryable>(status: S, retryable: R, t
 
 /** The registry's row, also for a code that only a newer version knows. */
 export function errorEntry(code: string): ErrorEntry {
-  return Object.hasOwn(errorRegistry, code) ? errorRegistry[code as ErrorCode] : errorRegistry.internal
+  return isErrorCode(code) ? errorRegistry[code] : errorRegistry.internal
+}
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorRegistry, code)
 }

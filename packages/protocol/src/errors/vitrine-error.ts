@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts'
-import { type ErrorCode, errorEntry, type Retryable } from './registry.ts'
+import { type ErrorCode, errorEntry, isErrorCode, type Retryable } from './registry.ts'
 
 const brand = Symbol.for('vitrine.error')
 
@@ -31,6 +31,11 @@ export class VitrineError extends Error {
     this.retryable = retryable
     this.todo = todo
     this.details = options.details ?? {}
+  }
+
+  /** An error from its recorded code and message. A code that the registry does not have becomes `agent_failed`. */
+  static restored(code: string, message: string): VitrineError {
+    return new VitrineError(isErrorCode(code) ? code : 'agent_failed', message)
   }
 
   static {

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { isVitrineError, toVitrineError, VitrineError } from '../../src/index.ts'
+import { errorRegistry, isVitrineError, toVitrineError, VitrineError } from '../../src/index.ts'
 
 describe('VitrineError', () => {
   it('keeps its cause, and has none when none was given', () => {
@@ -21,6 +21,20 @@ describe('VitrineError', () => {
 
   it('has empty details when there are none', () => {
     expect(new VitrineError('timeout', 'x').details).toEqual({})
+  })
+})
+
+describe('VitrineError.restored', () => {
+  it("has its own code's status, advice and retryability", () => {
+    const error = VitrineError.restored('timeout', 'too late')
+    const { status, retryable, todo } = errorRegistry.timeout
+    expect(error).toMatchObject({ code: 'timeout', message: 'too late', status, retryable, todo })
+  })
+
+  it('becomes agent_failed for a code that the registry does not have', () => {
+    const { status, todo } = errorRegistry.agent_failed
+    for (const code of ['of_a_newer_version', 'toString'])
+      expect(VitrineError.restored(code, 'x')).toMatchObject({ code: 'agent_failed', status, todo })
   })
 })
 

@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
-import { isEvent, type PromptResult, VitrineError } from '@vitrine/protocol'
+import { type EventData, isEvent, type PromptResult, VitrineError } from '@vitrine/protocol'
+import { present } from '../routing/present.ts'
 
 /** How a turn ended that this daemon did not begin, as the record has it: it is given, or thrown. */
 export async function recordedTurn(
@@ -21,16 +22,22 @@ export async function recordedTurn(
   }
 }
 
-interface Finished {
-  readonly outcome: PromptResult['outcome']
-  readonly [field: string]: unknown
+function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult {
+  const { outcome, stopReason, usage, modelError, errorCode, errorMessage } = data
+  if (outcome === 'failed' && errorCode !== undefined)
+    throw VitrineError.restored(errorCode, textOf(errorMessage))
+  return {
+    turn,
+    outcome,
+    ...present({
+      stopReason,
+      usage: usage && present(usage),
+      modelError: modelError && present(modelError),
+    }),
+  }
 }
 
-function resultOf(
-  { outcome, stopReason, usage, modelError, errorCode, errorMessage }: Finished,
-  turn: string,
-): PromptResult {
-  if (outcome === 'failed' && typeof errorCode === 'string')
-    throw Object.assign(new VitrineError('agent_failed', String(errorMessage)), { code: errorCode })
-  return { turn, outcome, stopReason, usage, modelError } as PromptResult
+/** A message that was too long for its event is a reference to a blob. */
+function textOf(message: EventData<'turn.finished'>['errorMessage']): string {
+  return typeof message === 'string' ? message : 'The turn failed; the journal has its message.'
 }
