@@ -20,7 +20,11 @@ server.keepAliveTimeout = 65_000
 server.listen(Number(port), '127.0.0.1')
 
 async function transfer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-  if (request.method === 'GET') return pipeline(createReadStream(path), response.writeHead(200, headers))
+  if (request.method === 'GET') {
+    const file = createReadStream(path).on('error', () => response.destroy())
+    file.pipe(response.writeHead(200, headers))
+    return
+  }
   const draft = `${path}.draft`
   await pipeline(request, createWriteStream(draft))
   renameSync(draft, path)

@@ -1,6 +1,7 @@
 import { close, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
+import { bufferedReader } from '../files/buffered-reader.ts'
 import { sourceFailed } from '../files/errors.ts'
 import { cancelled } from '../files/pace.ts'
 
@@ -19,12 +20,8 @@ export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined)
   if ('getReader' in archive) {
     if (archive.locked)
       throw new VitrineError('argument_invalid', 'archive: expected a stream that nobody else reads.')
-    const reader = archive.getReader()
-    return pullForeign(
-      async () => (await reader.read()).value,
-      () => reader.cancel(),
-      signal,
-    )
+    const reader = bufferedReader(archive)
+    return pullForeign(reader.read, reader.cancel, signal)
   }
   if (!(Symbol.asyncIterator in archive))
     throw new VitrineError('argument_invalid', 'archive: expected bytes or a stream of bytes.')

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { promisify } from 'node:util'
 import { type FileStat, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
+import { bufferedReader } from './buffered-reader.ts'
 import { fileError, sourceFailed } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, must, mustChange } from './identity.ts'
@@ -162,16 +163,16 @@ async function drain(
 ): Promise<void> {
   if (stream.locked)
     throw new VitrineError('argument_invalid', 'data: somebody else reads this stream already.')
-  const reader = stream.getReader()
+  const reader = bufferedReader(stream)
   const abort = () => void reader.cancel(signal?.reason).catch(() => undefined)
   signal?.addEventListener('abort', abort, { once: true })
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
+      const value = await reader.read().catch((error: unknown) => {
         throw sourceFailed('data', error)
       })
       if (signal?.aborted) throw cancelled(signal)
-      if (done) return
+      if (value === undefined) return
       if (!(value instanceof Uint8Array))
         throw new VitrineError('argument_invalid', `data: expected a stream of bytes, got ${typeof value}.`)
       await writeAll(fd, value)

@@ -6,6 +6,9 @@ import type { Asked } from './asked.ts'
 /** What the parser of addresses leaves as it is. */
 const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
 
+/** A body up to this size comes in few parts. */
+const smallBytes = 64 * 1024
+
 /** A request to a server of Node. */
 export class Incoming implements Asked {
   readonly method: string
@@ -45,7 +48,10 @@ export class Incoming implements Asked {
 
   get body(): ReadableStream<Uint8Array> | null {
     if (!hasBody(this.#incoming)) return null
-    this.#body ??= bytesOf(this.#incoming)
+    this.#body ??=
+      Number(this.#incoming.headers['content-length']) <= smallBytes
+        ? partsOf(this.#incoming)
+        : bytesOf(this.#incoming)
     return this.#body
   }
 
@@ -70,15 +76,15 @@ function hasBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /** Pulled: what is not read stays with whoever sends it. */
-function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function partsOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   // Who has seen enough still wants to answer on this connection.
   const parts = incoming.iterator({ destroyOnReturn: false })
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await parts.next()
-        if (done) return controller.close()
-        controller.enqueue(value)
+        if (done) controller.close()
+        else controller.enqueue(value)
       },
       async cancel() {
         await parts.return?.()
@@ -86,6 +92,51 @@ function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   )
+}
+
+/**
+ * The same as a stream of bytes. A reader that brings a buffer gets a copy, and the memory of the part is released at
+ * once: a large body would pile up until its parts are collected.
+ */
+function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const parts = incoming.iterator({ destroyOnReturn: false })
+  let part: Uint8Array<ArrayBuffer> | undefined
+  let at = 0
+  return new ReadableStream({
+    type: 'bytes',
+    async pull(controller) {
+      if (part === undefined) {
+        const { done, value } = await parts.next()
+        if (done) {
+          controller.close()
+          controller.byobRequest?.respond(0)
+          return
+        }
+        part = value as Uint8Array<ArrayBuffer>
+        at = 0
+      }
+      const whole = part
+      // The memory of a small part may belong to Node's pool.
+      const isOwn = whole.byteLength === whole.buffer.byteLength
+      const view = controller.byobRequest?.view
+      if (view == null) {
+        part = undefined
+        controller.enqueue(isOwn && at === 0 ? whole : new Uint8Array(whole.subarray(at)))
+        return
+      }
+      const count = Math.min(whole.byteLength - at, view.byteLength)
+      new Uint8Array(view.buffer, view.byteOffset).set(whole.subarray(at, at + count))
+      at += count
+      if (at === whole.byteLength) {
+        part = undefined
+        if (isOwn) whole.buffer.transfer(0)
+      }
+      controller.byobRequest!.respond(count)
+    },
+    async cancel() {
+      await parts.return?.()
+    },
+  })
 }
 
 function untilGone(outgoing: ServerResponse): AbortController {

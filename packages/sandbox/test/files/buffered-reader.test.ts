@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { bufferedReader } from '../../src/files/buffered-reader.ts'
+
+function byteStream(fill: (view: Uint8Array, at: number) => number): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    type: 'bytes',
+    pull(controller) {
+      const { byobRequest } = controller
+      const view = byobRequest?.view
+      if (view == null) throw new Error('There is no buffer.')
+      const count = fill(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), at++)
+      if (count === 0) controller.close()
+      byobRequest!.respond(count)
+    },
+  })
+}
+
+it('reads a stream of bytes into one buffer from beginning to end', async () => {
+  const mark = 0xa7
+  let again = 0
+  const stream = byteStream((view, at) => {
+    // The last byte still has the mark of the time before.
+    if (view.at(-1) === mark) again += 1
+    view.fill(mark, view.length - 1)
+    view[0] = at
+    return at < 20 ? view.length : 0
+  })
+  const reader = bufferedReader(stream)
+  const seen: number[] = []
+  for (let part = await reader.read(); part !== undefined; part = await reader.read()) seen.push(part[0]!)
+  expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index))
+  expect(again).toBeGreaterThanOrEqual(20)
+})
+
+it('gives the parts of a stream that takes no buffers', async () => {
+  const reader = bufferedReader(ReadableStream.from(['a', 'bc'].map((text) => Buffer.from(text))))
+  const parts: string[] = []
+  for (let part = await reader.read(); part !== undefined; part = await reader.read())
+    parts.push(Buffer.from(part).toString())
+  expect(parts).toEqual(['a', 'bc'])
+})
+
+it('cancels the stream with its reason', async () => {
+  const reasons: unknown[] = []
+  const cancel = (reason: unknown) => void reasons.push(reason)
+  for (const stream of [new ReadableStream({ type: 'bytes', cancel }), new ReadableStream({ cancel })])
+    await bufferedReader(stream as ReadableStream<Uint8Array>).cancel('enough')
+  expect(reasons).toEqual(['enough', 'enough'])
+})
