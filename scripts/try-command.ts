@@ -2,15 +2,17 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { root } from './tools.ts'
 
 const main = join(root, 'packages/cli/dist/main.js')
 
 /** Whether the built command works: it has to find the files of every package from within its bundle. */
 export async function worksBuilt(): Promise<boolean> {
-  const asked = spawnSync(process.execPath, [main, 'ask', '--isolation', 'none', '/say the bundle speaks'], {
+  // As a program, which starts Node by itself.
+  const asked = spawnSync(main, ['ask', '--isolation', 'none', '/say the bundle speaks'], {
     encoding: 'utf8',
+    env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
   })
   if (!asked.stdout.includes('the bundle speaks')) return complain('ask', asked.stdout + asked.stderr)
   const data = mkdtempSync(join(tmpdir(), 'vitrine-built-'))

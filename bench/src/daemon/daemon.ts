@@ -20,9 +20,16 @@ export function serveCommand(folder: string, port: number): string[] {
   const place = ['--port', String(port), '--data', data, '--root', root]
   return [
     process.execPath,
-    ...(isBuilt ? [built] : asSource),
+    ...(isBuilt ? [...builtFlags(), built] : asSource),
     ...['serve', ...place, '--token', token, '--isolation', 'none'],
   ]
+}
+
+/** With which the installed command starts Node; here it is started on the Node of the measurement. */
+function builtFlags(): string[] {
+  const [, flags] = /^#!.*\n.*exec node (.*) "\$0" "\$@"\n/.exec(readFileSync(built, 'utf8')) ?? []
+  if (flags === undefined) throw new Error(`${built} does not start Node by itself.`)
+  return flags.split(' ')
 }
 
 /** The daemon in a process of its own; ready once it has noted down where it is. */
