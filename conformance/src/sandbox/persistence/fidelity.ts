@@ -121,5 +121,13 @@ export function fidelityCases(make: MakeSandbox): void {
       expect(await carry(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
       expect(await say(to, 'ls -A')).toBe('')
     })
+
+    it('may be many small files', async () => {
+      const { sandbox: from } = await newSandbox(make, { watch: false })
+      const { sandbox: to } = await newSandbox(make, { watch: false })
+      await from.exec('for i in $(seq 5); do mkdir d$i; (cd d$i; seq 200 | split -l 1 -a 3 - f); done')
+      expect(await carry(from, to)).toMatchObject({ files: 1_000, directories: 5 })
+      expect(await say(to, 'cat d*/f* | sha256sum')).toBe(await say(from, 'cat d*/f* | sha256sum'))
+    })
   })
 }

@@ -4,7 +4,6 @@ import { bytesOf } from '../archives/ways-in.ts'
 import { allEvents, operationsOf } from '../events.ts'
 import { say } from '../files/content.ts'
 import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { growthOf } from './growth.ts'
 import { carry } from './moving.ts'
 
 /** What others lose on the way, each by name. */
@@ -67,14 +66,6 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       const persisted = operationsOf(await allEvents(journal), 'persist_workspace')[0]?.at(-1)?.data
       const named = [...leftOut, ...((persisted?.leftOut ?? []) as unknown as typeof leftOut)]
       expect(named).toContainEqual({ path: 'su', what: 'setuid' })
-    })
-
-    it('400 MiB were an Invalid string length', async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const { sandbox: to } = await newSandbox(make)
-      await from.exec('truncate -s 600M zeros; echo x > after')
-      expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * 1024 ** 2)
-      expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
     })
 
     it('hydrating laid one workspace over another', async () => {
