@@ -7,5 +7,5 @@ sandboxConformance('plain processes, memory', localSandboxes('none', 'memory'), 
 // Where the store matters; that both stores are the same to everything else is what the kit for stores shows.
 sandboxConformance('plain processes, SQLite', localSandboxes('none', 'sqlite'), {
   startHost,
-  groups: ['endings', 'output', 'record', 'lifecycle', 'capabilities'],
+  groups: ['endings', 'output', 'record', 'lifecycle'],
 })

@@ -20,15 +20,21 @@ export type Measured = Partial<Capabilities>
  */
 export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
   const { sandbox } = under
+  // These mostly wait, and none disturbs another.
+  const [killTree, watching, network] = await Promise.all([
+    measureKillTree(under),
+    measureWatching(under),
+    make && measureNetwork(make, sandbox.capabilities.network),
+  ])
   return {
     isolation: await measureIsolation(sandbox),
-    killTree: await measureKillTree(under),
-    ...(make !== undefined && { network: await measureNetwork(make, sandbox.capabilities.network) }),
+    killTree,
+    ...(network && { network }),
     ...(make !== undefined && { limits: await measureLimits(make, sandbox.capabilities.limits) }),
     terminals: await measureTerminals(under),
     users: await measureUsers(under),
     pause: await measurePause(sandbox),
-    watching: await measureWatching(under),
+    watching,
     // What has no method for it does not do it.
     ...(!('snapshots' in sandbox) && { snapshots: false }),
   }

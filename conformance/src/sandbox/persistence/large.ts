@@ -6,7 +6,7 @@ import { carry } from './moving.ts'
 
 const mib = 1024 ** 2
 
-/** Hundreds of megabytes. What they show is how bytes travel: it differs by transport, not by isolation or store. */
+/** Hundreds of megabytes, and a thousand files. What they show is how bytes travel: it differs by transport, not by isolation or store. */
 export function largeCases(make: MakeSandbox): void {
   describe('persistence of what is large', () => {
     it('goes over in a few megabytes of memory', async () => {
@@ -24,6 +24,14 @@ export function largeCases(make: MakeSandbox): void {
       await from.exec('truncate -s 600M zeros; echo x > after')
       expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
       expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
+    })
+
+    it('many small ones too', async () => {
+      const { sandbox: from } = await newSandbox(make, { watch: false })
+      const { sandbox: to } = await newSandbox(make, { watch: false })
+      await from.exec('for i in $(seq 5); do mkdir d$i; (cd d$i; seq 200 | split -l 1 -a 3 - f); done')
+      expect(await carry(from, to)).toMatchObject({ files: 1_000, directories: 5 })
+      expect(await say(to, 'cat d*/f* | sha256sum')).toBe(await say(from, 'cat d*/f* | sha256sum'))
     })
   })
 }
