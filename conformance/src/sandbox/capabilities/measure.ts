@@ -20,10 +20,9 @@ export type Measured = Partial<Capabilities>
  */
 export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
   const { sandbox } = under
-  // These mostly wait, and none disturbs another.
-  const [killTree, watching, network] = await Promise.all([
+  // These mostly wait, and neither disturbs the other.
+  const [killTree, network] = await Promise.all([
     measureKillTree(under),
-    measureWatching(under),
     make && measureNetwork(make, sandbox.capabilities.network),
   ])
   return {
@@ -34,7 +33,7 @@ export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSa
     terminals: await measureTerminals(under),
     users: await measureUsers(under),
     pause: await measurePause(sandbox),
-    watching,
+    watching: await measureWatching(under),
     // What has no method for it does not do it.
     ...(!('snapshots' in sandbox) && { snapshots: false }),
   }
