@@ -15,4 +15,4 @@ export type {
 } from './sandbox/setting.ts'
 export { type WatcherKitOptions, watcherConformance } from './sandbox/watching/conformance.ts'
 export { storeConformance } from './store/conformance.ts'
-export type { MakeStore, StoreUnderTest } from './store/scene.ts'
+export type { MakeStore, StoreKitOptions, StoreUnderTest } from './store/scene.ts'
