@@ -5,6 +5,6 @@ const startHost = (commands: readonly string[]) => anotherHost('bubblewrap', com
 
 sandboxConformance('bubblewrap, memory', localSandboxes('bubblewrap', 'memory'), {
   startHost,
-  // Hundreds of megabytes go the same way as without isolation.
+  // What is large is handled by the host, in the same way as without isolation.
   groups: sandboxGroups.filter((group) => group !== 'large'),
 })

@@ -61,6 +61,20 @@ export function searchingCases(make: MakeSandbox): void {
       expect(hits.length === 1 || truncated).toBe(true)
     })
 
+    it('refuses to search for nothing', async () => {
+      const { sandbox } = await shared()
+      for (const options of [{}, { content: '' }, { name: '' }, { content: 'a\nb' }, { name: 'x', limit: 0 }])
+        await expect(sandbox.files.search('.', options)).rejects.toMatchObject({ code: 'argument_invalid' })
+      await expect(sandbox.files.search('missing', { name: 'x' })).rejects.toMatchObject({
+        code: 'file_not_found',
+      })
+    })
+  })
+}
+
+/** Hundreds of gigabytes that are not there, and thousands of files. */
+export function largeSearchCases(make: MakeSandbox): void {
+  describe('searching', () => {
     it('ends soon on files that are mostly holes, and when its caller calls it off', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec('seq 3000 > sparse; truncate -s 300G sparse')
@@ -70,15 +84,6 @@ export function searchingCases(make: MakeSandbox): void {
       const searching = sandbox.files.search('.', { name: 'x', signal: caller.signal })
       setImmediate(() => caller.abort())
       await expect(searching).rejects.toMatchObject({ code: 'cancelled' })
-    })
-
-    it('refuses to search for nothing', async () => {
-      const { sandbox } = await shared()
-      for (const options of [{}, { content: '' }, { name: '' }, { content: 'a\nb' }, { name: 'x', limit: 0 }])
-        await expect(sandbox.files.search('.', options)).rejects.toMatchObject({ code: 'argument_invalid' })
-      await expect(sandbox.files.search('missing', { name: 'x' })).rejects.toMatchObject({
-        code: 'file_not_found',
-      })
     })
   })
 }

@@ -6,34 +6,32 @@ import { carry } from './moving.ts'
 
 const mib = 1024 ** 2
 
-/** Hundreds of megabytes, and a thousand files. What they show is how bytes travel: it differs by transport, not by isolation or store. */
-export function largeCases(make: MakeSandbox): void {
-  describe('persistence', () => {
-    describe('what is large', () => {
-      it('goes over in a few megabytes of memory', async () => {
-        const { sandbox: from } = await newSandbox(make)
-        const { sandbox: to } = await newSandbox(make)
-        await from.exec('yes vitrine | head -c 224M > large')
-        expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
-        expect(await say(to, 'stat -c %s large; tail -c 8 large')).toBe(`${224 * mib}\nvitrine`)
-        expect(await say(to, 'sha256sum < large')).toBe(await say(from, 'sha256sum < large'))
-      })
+/** Hundreds of megabytes, and a thousand files. */
+export function largePersistenceCases(make: MakeSandbox): void {
+  describe('what is large', () => {
+    it('goes over in a few megabytes of memory', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec('yes vitrine | head -c 224M > large')
+      expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
+      expect(await say(to, 'stat -c %s large; tail -c 8 large')).toBe(`${224 * mib}\nvitrine`)
+      expect(await say(to, 'sha256sum < large')).toBe(await say(from, 'sha256sum < large'))
+    })
 
-      it('400 MiB were an Invalid string length', async () => {
-        const { sandbox: from } = await newSandbox(make)
-        const { sandbox: to } = await newSandbox(make)
-        await from.exec('truncate -s 600M zeros; echo x > after')
-        expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
-        expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
-      })
+    it('400 MiB were an Invalid string length', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec('truncate -s 600M zeros; echo x > after')
+      expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
+      expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
+    })
 
-      it('many small ones too', async () => {
-        const { sandbox: from } = await newSandbox(make, { watch: false })
-        const { sandbox: to } = await newSandbox(make, { watch: false })
-        await from.exec('for i in $(seq 5); do mkdir d$i; (cd d$i; seq 200 | split -l 1 -a 3 - f); done')
-        expect(await carry(from, to)).toMatchObject({ files: 1_000, directories: 5 })
-        expect(await say(to, 'cat d*/f* | sha256sum')).toBe(await say(from, 'cat d*/f* | sha256sum'))
-      })
+    it('many small ones too', async () => {
+      const { sandbox: from } = await newSandbox(make, { watch: false })
+      const { sandbox: to } = await newSandbox(make, { watch: false })
+      await from.exec('for i in $(seq 5); do mkdir d$i; (cd d$i; seq 200 | split -l 1 -a 3 - f); done')
+      expect(await carry(from, to)).toMatchObject({ files: 1_000, directories: 5 })
+      expect(await say(to, 'cat d*/f* | sha256sum')).toBe(await say(from, 'cat d*/f* | sha256sum'))
     })
   })
 }
