@@ -35,7 +35,8 @@ export function burstCases(make: MakeSandbox, storm: number): void {
         `cat; i=0; while [ $i -lt ${storm} ]; do : > f$i; i=$((i+1)); done; mkdir d; mv f0 d/moved; rm f1`,
       )
       await process.end()
-      for (const until = performance.now() + 2_000; performance.now() < until; );
+      // Long enough for most of them to be made meanwhile.
+      for (const until = performance.now() + storm / 15; performance.now() < until; );
       expect(await process.exit).toMatchObject({ outcome: 'ok' })
       expect(await faultsOf(under)).toEqual([])
     }, 300_000)
