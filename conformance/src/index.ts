@@ -4,7 +4,7 @@ export { readerConformance } from './reader/conformance.ts'
 export type { MakeWriterAndReader, WriterAndReader } from './reader/setting.ts'
 export { type CapabilityRow, capabilityTable, compareCapabilities } from './sandbox/capabilities/compare.ts'
 export { type Measured, measureCapabilities } from './sandbox/capabilities/measure.ts'
-export { sandboxConformance } from './sandbox/conformance.ts'
+export { type SandboxGroup, sandboxConformance, sandboxGroups } from './sandbox/conformance.ts'
 export type {
   AnotherHost,
   MakeSandbox,
@@ -13,6 +13,6 @@ export type {
   SandboxWish,
   TestedSandbox,
 } from './sandbox/setting.ts'
-export { watcherConformance } from './sandbox/watching/conformance.ts'
+export { type WatcherKitOptions, watcherConformance } from './sandbox/watching/conformance.ts'
 export { storeConformance } from './store/conformance.ts'
-export type { MakeStore, StoreUnderTest } from './store/scene.ts'
+export type { MakeStore, StoreKitOptions, StoreUnderTest } from './store/scene.ts'

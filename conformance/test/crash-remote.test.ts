@@ -6,6 +6,7 @@ import { allItems } from '../src/events/all-items.ts'
 import { numbers } from '../src/events/coverage.ts'
 import { message } from '../src/events/inputs.ts'
 import { newMark } from '../src/sandbox/marks.ts'
+import { scale } from '../src/scale.ts'
 import { workFault } from '../src/store/model/promises.ts'
 import { later } from '../src/waiting/later.ts'
 import { eventually } from '../src/waiting/within.ts'
@@ -18,8 +19,8 @@ import { countProcesses } from './sandboxes.ts'
 const lastMessage = 'the end'
 
 it.each([
-  { isolation: 'none', kills: 20 },
-  { isolation: 'bubblewrap', kills: 5 },
+  { isolation: 'none', kills: scale.daemonKills },
+  { isolation: 'bubblewrap', kills: scale.isolatedDaemonKills },
 ] as const)(
   'keeps every promise to its clients when a daemon with isolation $isolation is killed $kills times under load',
   async ({ isolation, kills }) => {

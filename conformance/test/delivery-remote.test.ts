@@ -2,6 +2,7 @@ import { type EventInput, isEvent, type JournalItem } from '@vitrine/protocol'
 import { expect, it, onTestFinished } from 'vitest'
 import { numbers } from '../src/events/coverage.ts'
 import { message } from '../src/events/inputs.ts'
+import { scale } from '../src/scale.ts'
 import { later } from '../src/waiting/later.ts'
 import { eventually, within } from '../src/waiting/within.ts'
 import { Daemon } from './daemons.ts'
@@ -9,8 +10,9 @@ import { ObservedServer } from './observed-server.ts'
 
 const id = 'sbx_read'
 
-it('gives each of 5 live readers all of a burst of 100,000 events once and in order', async () => {
-  const burst = 100_000
+const { burst, eventsForPausing: total } = scale
+
+it(`gives each of 5 live readers all of a burst of ${burst.toLocaleString('en')} events once and in order`, async () => {
   const { daemon, writer } = await opened()
   const server = await served(daemon)
   const readers = numbers(1, 5).map(() => new Reader(server.connect().journal(id).tail()))
@@ -24,8 +26,7 @@ it('gives each of 5 live readers all of a burst of 100,000 events once and in or
   for (const { seen } of readers) expect(seen).toEqual(numbers(1, burst))
 }, 300_000)
 
-it('gives a reader that pauses until it is disconnected all of 50,000 events once and in order, and holds up nobody', async () => {
-  const total = 50_000
+it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleString('en')} events once and in order, and holds up nobody`, async () => {
   // More than the buffers of both sides hold, several times.
   const padding = 'x'.repeat(1_000)
   const { daemon, writer } = await opened()

@@ -1,4 +1,5 @@
 import { storeConformance } from '../src/index.ts'
+import { scale } from '../src/scale.ts'
 import { inMemory } from './stores.ts'
 
-storeConformance('memory', inMemory)
+storeConformance('memory', inMemory, { histories: scale.histories })

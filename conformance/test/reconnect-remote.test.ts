@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { numbers, seqsOf } from '../src/events/coverage.ts'
 import { messages } from '../src/events/inputs.ts'
+import { scale } from '../src/scale.ts'
 import { later } from '../src/waiting/later.ts'
 import { takeTo } from '../src/waiting/take.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
@@ -9,8 +10,7 @@ import { Daemon } from './daemons.ts'
 
 const id = 'sbx_read'
 const readers = 10
-const cuts = 200
-const events = 20_000
+const { cuts, eventsWhileCut: events } = scale
 
 it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon are cut while ${events} events pass`, async () => {
   const daemon = await Daemon.open({ journals: [id] })

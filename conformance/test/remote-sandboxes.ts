@@ -1,17 +1,31 @@
 import { memoryStore } from '@vitrine/journal'
+import { afterAll } from 'vitest'
 import type { MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
 import { Daemon } from './daemons.ts'
 import { countProcesses, slow } from './sandboxes.ts'
 
-/** Sandboxes of a daemon, each of its own, over HTTP. */
+/**
+ * Sandboxes of a daemon over HTTP, each with a client of its own, destroyed when its test ends. All tests of a file
+ * share the daemon; those that wish for a slow journal share another one.
+ */
 export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
+  const daemons = new Map<number | undefined, Promise<Daemon>>()
+  afterAll(async () => {
+    for (const daemon of daemons.values()) await (await daemon).close()
+  })
+  const daemonFor = (commitMs: number | undefined): Promise<Daemon> => {
+    const opening =
+      daemons.get(commitMs) ??
+      Daemon.open(commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) })
+    daemons.set(commitMs, opening)
+    return opening
+  }
   return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
     const { commitMs, policy, watch, ...local } = wish
-    const store = commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) }
-    const daemon = await Daemon.open(store)
+    const client = (await daemonFor(commitMs)).connect()
     try {
       const watching = watch === false ? false : { ...watch, intervalMs: 50 }
-      const sandbox = await daemon.client.create({
+      const sandbox = await client.create({
         // As root, as the kit itself: a host that is root would choose `nobody` for commands without isolation.
         local: JSON.parse(JSON.stringify({ ...local, isolation, user: 'root', watch: watching })),
         ...(policy && { policy }),
@@ -20,10 +34,13 @@ export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
         sandbox,
         journal: sandbox.journal,
         count: async (text) => countProcesses(text),
-        close: () => daemon.close(),
+        async close() {
+          await sandbox.lifecycle.destroy()
+          await client.close()
+        },
       }
     } catch (error) {
-      await daemon.close()
+      await client.close()
       throw error
     }
   }

@@ -1,4 +1,5 @@
 import { storeConformance } from '../src/index.ts'
+import { scale } from '../src/scale.ts'
 import { inSqlite } from './stores.ts'
 
-storeConformance('sqlite', inSqlite)
+storeConformance('sqlite', inSqlite, { histories: scale.histories })

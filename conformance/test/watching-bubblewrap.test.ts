@@ -1,4 +1,6 @@
 import { watcherConformance } from '../src/index.ts'
+import { scale } from '../src/scale.ts'
 import { localSandboxes } from './sandboxes.ts'
 
-watcherConformance('bubblewrap, native', localSandboxes('bubblewrap', 'memory'))
+// The same watcher as without isolation, on a workspace that it sees from outside.
+watcherConformance('bubblewrap, native', localSandboxes('bubblewrap', 'memory'), { storm: scale.storm })

@@ -1,4 +1,5 @@
 import { watcherConformance } from '../src/index.ts'
+import { scale } from '../src/scale.ts'
 import { localSandboxes } from './sandboxes.ts'
 
-watcherConformance('plain processes, poll', localSandboxes('none', 'memory', 'poll'))
+watcherConformance('plain processes, poll', localSandboxes('none', 'memory', 'poll'), { storm: scale.storm })

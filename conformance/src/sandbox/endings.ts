@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { appears, isGone, living, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, sharedSandbox } from './setting.ts'
 
 /** What ends a program that does nothing about it. */
 const deadly = Object.entries(constants.signals).filter(
@@ -12,8 +12,10 @@ const deadly = Object.entries(constants.signals).filter(
 
 export function endingCases(make: MakeSandbox): void {
   describe('endings', () => {
+    const shared = sharedSandbox(make)
+
     it('gives every exit code from 0 to 255 as it was', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const codes = numbers(0, 255)
       for (let at = 0; at < codes.length; at += 16) {
         const some = codes.slice(at, at + 16)
@@ -28,7 +30,7 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('gives every death by a signal as that signal, never as an exit code', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const kill = (number: number) => sandbox.exec(['sh', '-c', `ulimit -c 0; kill -${number} $$`])
       const results = await Promise.all(deadly.map(([, number]) => kill(number)))
       for (const [index, result] of results.entries()) {
@@ -41,7 +43,7 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('never takes a death by a real-time signal for a good end', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const number of [34, 40, 64]) {
         const result = await sandbox.exec(['sh', '-c', `kill -${number} $$`])
         expect({ number, ...result }).toMatchObject({ number, outcome: 'failed' })
@@ -50,7 +52,7 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('a time limit ends the whole tree: children, their children, and those that left the session', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const command = `sleep ${mark} & setsid sleep ${mark} & (sleep ${mark} & sleep ${mark}) & wait`
       const result = await under.sandbox.exec(['sh', '-c', command], { timeoutMs: 400 })
@@ -59,13 +61,13 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('keeps what was written before the time was up', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const result = await sandbox.exec('echo before; echo error >&2; sleep 60', { timeoutMs: 400 })
       expect(result).toMatchObject({ outcome: 'timeout', stdout: 'before\n', stderr: 'error\n' })
     })
 
     it('a program that ends in time is not touched by its limit', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       expect(await sandbox.exec('exit 5', { timeoutMs: 60_000 })).toMatchObject({
         outcome: 'failed',
         exitCode: 5,
@@ -73,7 +75,7 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('an abort in the middle ends the whole tree', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const caller = new AbortController()
       const running = under.sandbox.exec(`sleep ${mark} & setsid sleep ${mark} & wait`, {
@@ -86,14 +88,14 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('runs nothing when it was aborted before', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const result = await sandbox.exec('touch ran', { signal: AbortSignal.abort() })
       expect(result).toMatchObject({ outcome: 'cancelled', exitCode: null, signal: null, stdout: '' })
       expect((await sandbox.exec('ls -A')).stdout).toBe('')
     })
 
     it('does not wait for a background process that holds its pipes', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const result = await under.sandbox.exec(`sleep ${mark} & echo bg`)
       expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, stdout: 'bg\n' })
@@ -101,7 +103,7 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('a background process that writes on is not stopped by the pipe that nobody reads', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         '(for i in 1 2 3 4 5 6; do head -c 100000 /dev/zero; sleep 0.05; done; touch wrote-on) & echo',
       )
@@ -112,7 +114,7 @@ export function endingCases(make: MakeSandbox): void {
     })
 
     it('a program that ignores SIGTERM ends all the same, by limit and by abort', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const stubborn = `trap '' TERM INT HUP; sleep ${mark}; while :; do sleep ${mark}; done`
       expect(await under.sandbox.exec(stubborn, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' })

@@ -1,11 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling } from '../waiting/calling.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function execCases(make: MakeSandbox): void {
   describe('exec', () => {
+    const shared = sharedSandbox(make)
+
     it('runs a text in a shell', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       expect(await sandbox.exec('x=$((6 * 7)); echo $x | tr 4 5')).toMatchObject({
         outcome: 'ok',
         exitCode: 0,
@@ -17,13 +19,13 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('runs a list as it is, without a shell', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { stdout } = await sandbox.exec(['printf', '%s|', 'a b', '$HOME', '*', '', 'é€', ';'])
       expect(stdout).toBe('a b|$HOME|*||é€|;|')
     })
 
     it('runs a text in the shell that was asked for', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const login = await sandbox.exec('[[ abc == a* ]] && shopt -q login_shell && echo login', {
         shell: ['bash', '-lc'],
       })
@@ -40,13 +42,13 @@ export function execCases(make: MakeSandbox): void {
       ['a NUL in a text', 'echo a\0b'],
       ['a NUL in a list', ['echo', 'a\0b']],
     ])('refuses %s', async (_name, command) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(calling(() => sandbox.exec(command))).rejects.toMatchObject({ code: 'argument_invalid' })
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     })
 
     it('refuses a time limit that is none', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
         await expect(calling(() => sandbox.exec('true', { timeoutMs }))).rejects.toMatchObject({
           code: 'argument_invalid',
@@ -54,7 +56,7 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('starts in the workspace, and where it is told to below it, in HOME or in /tmp', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { root } = sandbox
       await sandbox.exec('mkdir -p sub/deep')
       const where = async (cwd?: string) =>
@@ -70,7 +72,7 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('says that a working directory is not there', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(': > file')
       for (const cwd of ['missing', 'missing/deeper', 'file', `${sandbox.root}/missing`])
         await expect(sandbox.exec('echo no > ran', { cwd })).rejects.toMatchObject({ code: 'cwd_not_found' })
@@ -78,14 +80,14 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('says that a working directory is outside', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const cwd of ['/etc', '/', '..', '../..', `${sandbox.root}/..`, `${sandbox.root}-other`])
         await expect(sandbox.exec('true', { cwd })).rejects.toMatchObject({ code: 'cwd_outside' })
       await expect(sandbox.exec('true', { cwd: 'a\0b' })).rejects.toMatchObject({ code: 'argument_invalid' })
     })
 
     it('gives the variables it was told, exactly', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const env = { PLAIN: '1', EMPTY: '', ODD: ' a=b\n"é€\' $HOME ' }
       const { stdout } = await sandbox.exec(
         'printf "%s|%s|%s|" "$PLAIN" "$(printenv EMPTY || echo unset)" "$ODD"',
@@ -101,7 +103,7 @@ export function execCases(make: MakeSandbox): void {
       ['a name with an equals sign', { 'A=B': 'x' }],
       ['a variable without a name', { '': 'x' }],
     ])('refuses %s', async (_name, env) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.exec('true', { env })).rejects.toMatchObject({ code: 'environment_invalid' })
     })
 
@@ -120,7 +122,7 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('feeds input from a text, from bytes and from a stream, to its end', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251)
       expect((await sandbox.exec('cat', { stdin: 'é€\nno break at the end' })).stdout).toBe(
         'é€\nno break at the end',
@@ -139,7 +141,7 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('takes no harm from a program that does not read its input', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const endless = new ReadableStream<Uint8Array>({
         pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
       })
@@ -148,7 +150,7 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('does not take an input that broke off for a complete one', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const broken = new ReadableStream<Uint8Array>({
         pull(controller) {
           controller.enqueue(new TextEncoder().encode('half'))
@@ -163,14 +165,14 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('refuses a user that it does not have', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.exec('true', { user: 'no-such-user' })).rejects.toMatchObject({
         code: 'user_unknown',
       })
     })
 
     it('says that there is no such program', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const name of ['no-such-program', './no-such-program', '/no/such/program'])
         await expect(sandbox.exec([name])).rejects.toMatchObject({
           code: 'command_not_found',
@@ -180,7 +182,7 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it('says that a program cannot be executed', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('echo "echo no" > text; mkdir folder; echo "echo no" > nameless; chmod +x nameless')
       // Without a first line that names an interpreter only a shell knows what to do with a script.
       for (const name of ['./text', './folder', './nameless'])
@@ -195,7 +197,7 @@ export function execCases(make: MakeSandbox): void {
       ['a text', `true ${'x'.repeat(300_000)}`],
       ['all arguments together', ['true', ...Array.from({ length: 80 }, () => 'x'.repeat(100_000))]],
     ])('refuses more than the system takes, with a code: %s', async (_name, command) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.exec(command)).rejects.toMatchObject({
         code: 'argument_invalid',
         retryable: false,

@@ -5,12 +5,14 @@ import { numbers } from '../events/coverage.ts'
 import { later } from '../waiting/later.ts'
 import { within } from '../waiting/within.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function logCases(make: MakeSandbox): void {
   describe('logs', () => {
+    const shared = sharedSandbox(make)
+
     it('are all that was written, by stream and offset', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo one; echo error >&2; sleep 0.1; echo two')
       await process.exit
       const chunks = await sandbox.processes.logs(process.id)
@@ -25,7 +27,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('give only the last lines when asked to', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn(
         'for i in 1 2 3 4 5 6; do echo line $i; sleep 0.02; done; printf unfinished',
       )
@@ -42,7 +44,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('give the last lines of a long log', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('seq 1 100000')
       await process.exit
       const text = textOf(await sandbox.processes.logs(process.id, { tail: 50_000 }))
@@ -71,7 +73,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('are followed as they come, to the end', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo one; cat; echo end')
       const follow = sandbox.processes.follow(process.id)
       expect(textOf([await next(follow)])).toBe('one\n')
@@ -82,7 +84,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('are followed from the last lines on without losing or repeating any', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn(
         'i=0; while [ $i -lt 2000 ]; do echo $i; i=$((i+1)); done; cat; echo end',
       )
@@ -99,7 +101,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('of a finished process can still be followed, and end', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo all; echo there')
       await process.exit
       expect(textOf(await all(sandbox.processes.follow(process.id)))).toBe('all\nthere\n')
@@ -109,7 +111,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('are no longer followed when the follower has enough', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo one; sleep 1000')
       const caller = new AbortController()
       const follow = sandbox.processes.follow(process.id, { signal: caller.signal })
@@ -124,7 +126,7 @@ export function logCases(make: MakeSandbox): void {
     })
 
     it('of 200,000 lines reach a follower complete and in order', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('seq 1 200000')
       const text = textOf(await all(sandbox.processes.follow(process.id)))
       expect(

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { request, server } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { isGone, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function machineCases(make: MakeSandbox): void {
   describe('a sandbox is a machine', () => {
+    const shared = sharedSandbox(make)
+
     it('where one command reaches the server that another started', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const [spawned, left] = [await freePort(), await freePort()]
       await sandbox.spawn(server(spawned, 'spawned'))
       expect(await sandbox.exec(request(spawned))).toMatchObject({ outcome: 'ok', stdout: 'spawned' })
@@ -16,14 +18,14 @@ export function machineCases(make: MakeSandbox): void {
     })
 
     it('with one /tmp', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const file = `/tmp/vitrine-kit-${newMark()}`
       await sandbox.exec(`echo shared > ${file}`)
       expect((await sandbox.exec(`cat ${file}; rm ${file}`)).stdout).toBe('shared\n')
     })
 
     it('with one process table', async () => {
-      const { sandbox, ...under } = await newSandbox(make)
+      const { sandbox, ...under } = await shared()
       const mark = newMark()
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
       expect((await sandbox.exec(['ps', '-eo', 'args'])).stdout).toContain(`sleep ${mark}`)
@@ -47,7 +49,7 @@ export function machineCases(make: MakeSandbox): void {
     })
 
     it('whose workspace is where `root` says', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(`echo here > ${sandbox.root}/file`)
       expect((await sandbox.exec('cat file')).stdout).toBe('here\n')
     })

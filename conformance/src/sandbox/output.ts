@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { allEvents, exitsOf, processOf, recorded } from './events.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function outputCases(make: MakeSandbox): void {
   describe('output', () => {
+    const shared = sharedSandbox(make)
+
     it('keeps characters whole that were split over chunks', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { stdout, truncated } = await sandbox.exec(
         `awk 'BEGIN { for (i = 0; i < 400000; i++) printf "é€" }'`,
         { maxOutputBytes: 4_000_000 },
@@ -18,7 +20,7 @@ export function outputCases(make: MakeSandbox): void {
     })
 
     it('keeps characters whole where output is cut', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const maxOutputBytes of [1_000, 1_001, 1_002, 1_003]) {
         const { stdout, truncated } = await sandbox.exec(
           `awk 'BEGIN { for (i = 0; i < 4000; i++) printf "é€😀" }'`,
@@ -41,7 +43,7 @@ export function outputCases(make: MakeSandbox): void {
     })
 
     it('bounds a line of 10 MB: its head, its tail, and how much is missing', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { stdout, truncated, outcome } = await sandbox.exec(
         `printf HEAD; head -c 10000000 /dev/zero | tr '\\0' x; printf TAIL`,
       )
@@ -55,7 +57,7 @@ export function outputCases(make: MakeSandbox): void {
     })
 
     it('keeps as much as it was asked to, of each stream', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const flood = `head -c 50000 /dev/zero | tr '\\0' o; head -c 50000 /dev/zero | tr '\\0' e >&2`
       const cut = await sandbox.exec(flood, { maxOutputBytes: 10_000 })
       expect(cut.truncated).toBe(true)
@@ -71,7 +73,7 @@ export function outputCases(make: MakeSandbox): void {
     })
 
     it('keeps standard output and standard error apart', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { stdout, stderr } = await sandbox.exec(
         'i=0; while [ $i -lt 500 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done',
       )
@@ -88,7 +90,7 @@ export function outputCases(make: MakeSandbox): void {
     })
 
     it('reads to its end what a program wrote just before it ended, however busy the host is', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const running = Promise.all(
         numbers(1, 20).map(() => sandbox.exec(`head -c 200000 /dev/zero | tr '\\0' x; echo END`)),
       )
@@ -123,7 +125,7 @@ export function outputCases(make: MakeSandbox): void {
     })
 
     it('answers a hundred at once, each with its own', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const results = await Promise.all(
         numbers(1, 100).map((one) => sandbox.exec(`echo out ${one}; echo err ${one} >&2; exit ${one}`)),
       )

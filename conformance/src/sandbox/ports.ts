@@ -7,12 +7,14 @@ import { eventually } from '../waiting/within.ts'
 import { request, server } from './commands.ts'
 import { allEvents, operationsOf } from './events.ts'
 import { freePort } from './free-port.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function portCases(make: MakeSandbox): void {
   describe('ports', () => {
+    const shared = sharedSandbox(make)
+
     it('are listed with the process that holds them, for as long as it does', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const port = await freePort()
       expect((await sandbox.ports.list()).map((one) => one.port)).not.toContain(port)
       const process = await sandbox.spawn(`(${server(port, 'mine')}); :`)
@@ -25,7 +27,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it('lead to the server inside', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const port = await freePort()
       await sandbox.spawn(server(port, 'hello from inside'))
       const waited = await sandbox.ports.waitFor(port)
@@ -41,7 +43,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it('lead to a server that listens on IPv6 alone', async ({ skip }) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       if (!(await sandbox.exec('cat /proc/net/if_inet6')).stdout.includes('00000000000000000000000000000001'))
         skip()
       const port = await freePort()
@@ -51,7 +53,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it('of a process that an earlier command left behind are found too', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       // Many times, since what forks at once is easily overlooked.
       for (const _round of [1, 2, 3]) {
         const port = await freePort()
@@ -62,7 +64,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it('are waited for', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const port = await freePort()
       const waiting = later(sandbox.ports.waitFor(port, { timeoutMs: 20_000 }))
       await sandbox.spawn(`while [ ! -e go ]; do sleep 0.02; done; ${server(port, 'opened later')}`)
@@ -89,7 +91,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it('that nobody listens on are unavailable, for now', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.ports.resolve(await freePort())).rejects.toMatchObject({
         code: 'port_unavailable',
         retryable: true,
@@ -97,7 +99,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it('that are none are refused', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const port of [0, -1, 65_536, 1.5, Number.NaN]) {
         await expect(calling(() => sandbox.ports.resolve(port))).rejects.toMatchObject({
           code: 'argument_invalid',
@@ -109,7 +111,7 @@ export function portCases(make: MakeSandbox): void {
     })
 
     it("are the sandbox's own: a server of the host's is not among them", async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const port = await freePort()
       const outside = createServer((_, answer) => answer.end('host'))
       await new Promise<void>((resolve) => outside.listen(port, '127.0.0.1', resolve))

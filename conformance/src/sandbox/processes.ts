@@ -7,12 +7,14 @@ import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf } from './events.ts'
 import { appears, isGone, newMark } from './marks.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function processCases(make: MakeSandbox): void {
   describe('processes', () => {
+    const shared = sharedSandbox(make)
+
     it('are listed with what they are and whose', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const mine = await sandbox.spawn(['sleep', '1000'], { owner: 'kit' })
       const done = await sandbox.spawn('exit 7')
       await done.exit
@@ -32,7 +34,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('show an exec while it runs, and forget it afterwards', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const running = sandbox.exec('while [ ! -e go ]; do sleep 0.02; done')
       await eventually('the exec in the list', async () => (await sandbox.processes.list()).length === 1)
       await sandbox.exec('touch go')
@@ -43,7 +45,7 @@ export function processCases(make: MakeSandbox): void {
     it.each(['get', 'attach', 'logs', 'remove', 'kill', 'stop'] as const)(
       'refuse to %s what they do not know',
       async (method) => {
-        const { sandbox } = await newSandbox(make)
+        const { sandbox } = await shared()
         await expect(calling<unknown>(() => sandbox.processes[method]('proc_none'))).rejects.toMatchObject({
           code: 'not_found',
         })
@@ -51,13 +53,13 @@ export function processCases(make: MakeSandbox): void {
     )
 
     it('are not there when they could not be started', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.spawn(['no-such-program'])).rejects.toMatchObject({ code: 'command_not_found' })
       expect(await sandbox.processes.list()).toEqual([])
     })
 
     it('take input until it ends', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('cat; echo done')
       const screen = watch(process)
       await process.input('one é\n')
@@ -71,7 +73,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('refuse input that has ended, and of a process that has', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('cat; sleep 1000')
       await process.end()
       await expect(process.input('late')).rejects.toMatchObject({ code: 'input_closed', retryable: false })
@@ -80,7 +82,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('answer an input that nobody read when its process ends', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn(['sleep', '1000'])
       const input = later(process.input('x'.repeat(1_000_000)))
       await sleep(50)
@@ -103,7 +105,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('get a signal, the program alone', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `trap 'echo got it' USR1; echo ready; sleep ${mark} & while :; do wait; done`,
@@ -124,7 +126,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('that end by a signal say which, however it came', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const name of ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP'] as const) {
         const process = await sandbox.spawn(['sleep', '1000'])
         await process.signal(name)
@@ -133,7 +135,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('stop politely: who ends in time ends in its own way, and leaves nothing behind', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `setsid sh -c 'trap "" TERM; sleep ${mark}; sleep ${mark}' & trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done`,
@@ -148,7 +150,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('stop for certain: who does not listen is killed with all it started', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `trap '' TERM; echo ready; setsid sh -c 'trap "" TERM; sleep ${mark}; :' & sleep ${mark}; sleep ${mark}`,
@@ -160,7 +162,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('are killed with all they started', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `setsid sleep ${mark} & nohup sleep ${mark} >/dev/null 2>&1 & (sleep ${mark} &) ; wait; sleep ${mark}`,
@@ -177,7 +179,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('end by their time limit and by their signal', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const caller = new AbortController()
       const late = await under.sandbox.spawn(`sleep ${mark} & wait`, { timeoutMs: 300 })
@@ -236,7 +238,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it('can be taken up again by their id', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo before; cat; exit 6')
       await watch(process).shows('before')
       const again = await sandbox.processes.attach(process.id)

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers } from '../events/coverage.ts'
 import { calling } from '../waiting/calling.ts'
 import { allEvents, exitsOf, operationsOf, processEvents, processOf, recorded, typesOf } from './events.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function recordCases(make: MakeSandbox): void {
   describe('the journal', () => {
+    const shared = sharedSandbox(make)
+
     it('has every exec: its start, its process, its end, in order and once', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await Promise.all(
@@ -72,9 +74,9 @@ export function recordCases(make: MakeSandbox): void {
       ['a variable that is none', 'true', { env: { 'A=B': 'x' } }, 'environment_invalid'],
       ['more than the system takes', ['true', 'x'.repeat(300_000)], {}, 'argument_invalid'],
     ])('has what was refused, with its code: %s', async (_name, command, options, code) => {
-      const { sandbox, journal } = await newSandbox(make)
+      const { sandbox, journal } = await shared()
       await expect(calling(() => sandbox.exec(command, options))).rejects.toMatchObject({ code })
-      const [operation = []] = operationsOf(await allEvents(journal), 'exec')
+      const operation = operationsOf(await allEvents(journal), 'exec').at(-1) ?? []
       expect(typesOf(operation)).toEqual(['operation.started', 'operation.finished'])
       expect(operation[1]?.data).toMatchObject({ outcome: 'failed', ok: false, errorCode: code })
     })

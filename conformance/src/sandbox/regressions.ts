@@ -7,13 +7,15 @@ import { allEvents, exitsOf, operationsOf } from './events.ts'
 import { all, textOf } from './logs.ts'
 import { appears, isGone, living, newMark } from './marks.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from './setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from './setting.ts'
 
 /** Faults that were found in other systems: each name tells what happened there. */
 export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOptions): void {
   describe('sandbox-agent 0.4.2', () => {
+    const shared = sharedSandbox(make)
+
     it('deleting what still ran never answered, and left it running', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `trap '' TERM; sleep ${mark} & while :; do cat; sleep ${mark}; done`,
@@ -26,7 +28,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('a crash left its pending call without an answer, its stream open and the dead one in the list', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo up; read line; echo why >&2; kill -9 $$')
       const [screen, followed] = [watch(process), later(all(sandbox.processes.follow(process.id)))]
       await screen.shows('up')
@@ -60,7 +62,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('timeoutMs was not enforced while a grandchild held the pipes', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const result = await under.sandbox.exec(['sh', '-c', `echo a; sleep ${mark}`], { timeoutMs: 300 })
       expect(result).toMatchObject({ outcome: 'timeout', stdout: 'a\n' })
@@ -68,7 +70,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('a call waited for the background child of its command', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const { outcome, stdout } = await under.sandbox.exec(`sleep ${mark} & echo bg`)
       expect({ outcome, stdout, left: await living(under, mark) }).toEqual({
@@ -91,14 +93,14 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('a line of 10 MB is followed whole', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn(`head -c 10000000 /dev/zero | tr '\\0' x; echo`)
       const chunks = await all(sandbox.processes.follow(process.id))
       expect(chunks.reduce((sum, { data }) => sum + data.length, 0)).toBe(10_000_001)
     })
 
     it('a slow reader lost most of a burst, and the rest looked complete', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('seq 1 50000; cat; seq 50001 100000')
       const slow = sandbox.processes.follow(process.id)
       const first = await slow.next()
@@ -114,7 +116,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('following what never was waited for ever', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(
         within(
           'an answer',
@@ -128,8 +130,10 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
   })
 
   describe('TanStack AI sandbox', () => {
+    const shared = sharedSandbox(make)
+
     it('B3: an aborted exec was an exit code of 0', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const mark = newMark()
       const caller = new AbortController()
       const running = under.sandbox.exec(`sleep ${mark}`, { signal: caller.signal })
@@ -139,14 +143,14 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('B3: a signal that was aborted already still ran the command', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('touch ran', { signal: AbortSignal.abort() })
       await sandbox.spawn('touch ran', { signal: AbortSignal.abort() }).catch(() => undefined)
       expect((await sandbox.exec('ls -A')).stdout).toBe('')
     })
 
     it('B3: a process that was killed from outside had ended well', async () => {
-      const { sandbox, journal } = await newSandbox(make)
+      const { sandbox, journal } = await shared()
       const process = await sandbox.spawn(['sleep', '1000'])
       await process.signal('SIGKILL')
       expect(await process.exit).toEqual({ outcome: 'failed', exitCode: null, signal: 'SIGKILL' })
@@ -156,7 +160,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('B4: 2 MB of é€ had dozens of replacement characters, in exec and in spawn', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const command = `awk 'BEGIN { for (i = 0; i < 400000; i++) printf "é€" }'`
       expect((await sandbox.exec(command, { maxOutputBytes: 3_000_000 })).stdout.includes('\ufffd')).toBe(
         false,
@@ -173,7 +177,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
 
     it('B6: output without a last line break, or cut off by a kill, left its reader hanging', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const unfinished = await sandbox.spawn('printf no-break')
       expect(textOf(await all(sandbox.processes.follow(unfinished.id)))).toBe('no-break')
       const killed = await sandbox.spawn('printf half; kill -9 $$')

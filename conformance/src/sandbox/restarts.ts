@@ -5,15 +5,17 @@ import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, processEvents, typesOf } from './events.ts'
 import { all, textOf } from './logs.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 /** Fails until it was run so often. */
 const failsUntil = (runs: number) => `echo run >> runs; [ $(wc -l < runs) -ge ${runs} ] || exit 9`
 
 export function restartCases(make: MakeSandbox): void {
   describe('restarts', () => {
+    const shared = sharedSandbox(make)
+
     it('never happen unasked', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn(failsUntil(2))
       expect(await process.exit).toMatchObject({ exitCode: 9 })
       await sleep(400)
@@ -39,7 +41,7 @@ export function restartCases(make: MakeSandbox): void {
     })
 
     it('on failure follow a death by a signal too', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs; [ $(wc -l < runs) -ge 2 ] || kill -9 $$', {
         restart: 'on-failure',
       })
@@ -48,7 +50,7 @@ export function restartCases(make: MakeSandbox): void {
     })
 
     it('always happen also after a good end, until it is stopped', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs', { restart: 'always' })
       await eventually('two restarts', async () => (await sandbox.processes.get(process.id)).restarts >= 2)
       await process.stop()
@@ -59,7 +61,7 @@ export function restartCases(make: MakeSandbox): void {
     })
 
     it('are waited for in a state of their own, which a stop ends', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs; exit 9', { restart: 'on-failure' })
       const followed = later(all(sandbox.processes.follow(process.id)))
       await eventually(
@@ -81,7 +83,7 @@ export function restartCases(make: MakeSandbox): void {
     })
 
     it('that were called off leave a log that can be followed to its end, also when the process is forgotten', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn('echo once; exit 9', { restart: 'on-failure' })
       await eventually(
         'it to wait',
@@ -94,7 +96,7 @@ export function restartCases(make: MakeSandbox): void {
     })
 
     it('keep the same process for viewers, followers and handles', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const process = await sandbox.spawn(`echo start; ${failsUntil(3)}; cat`, { restart: 'on-failure' })
       const screen = watch(process)
       const followed = later(all(sandbox.processes.follow(process.id)))

@@ -1,5 +1,5 @@
 import type { CallContext, JournalReader, SandboxCore } from '@vitrine/protocol'
-import { onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFailed, onTestFinished } from 'vitest'
 
 /** A sandbox as the kit uses it. */
 export type TestedSandbox = Omit<SandboxCore, 'as'> & { as(context: CallContext): TestedSandbox }
@@ -77,4 +77,37 @@ export async function newSandbox(make: MakeSandbox, wish?: SandboxWish): Promise
   const under = await make(wish)
   onTestFinished(() => under.close())
   return under
+}
+
+/**
+ * One sandbox for the tests of a `describe` that look at its workspace and its processes only: when a test asks for it,
+ * the workspace is empty and no process is listed. The test after one that failed gets a new sandbox.
+ */
+export function sharedSandbox(make: MakeSandbox, wish?: SandboxWish): () => Promise<SandboxUnderTest> {
+  let making: Promise<SandboxUnderTest> | undefined
+  const close = async () => {
+    const made = making
+    making = undefined
+    await made?.then((under) => under.close())
+  }
+  afterAll(close)
+  return async () => {
+    onTestFailed(close)
+    if (making === undefined) {
+      making = make(wish)
+      return making
+    }
+    const under = await making
+    await clear(under.sandbox)
+    return under
+  }
+}
+
+async function clear(sandbox: TestedSandbox): Promise<void> {
+  for (const { id } of await sandbox.processes.list()) {
+    await sandbox.processes.kill(id)
+    await sandbox.processes.remove(id)
+  }
+  const emptied = await sandbox.exec('chmod -R u+rwX . && find . -mindepth 1 -delete')
+  expect(emptied).toMatchObject({ exitCode: 0, stderr: '' })
 }

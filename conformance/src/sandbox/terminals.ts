@@ -5,24 +5,25 @@ import { eventually, within } from '../waiting/within.ts'
 import { allEvents, processEvents, recorded } from './events.ts'
 import { appears, isGone, living, newMark } from './marks.ts'
 import { type Screen, watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, type SandboxUnderTest } from './setting.ts'
+import { type MakeSandbox, type SandboxUnderTest, sharedSandbox } from './setting.ts'
 
 const shell = ['bash', '--norc', '--noprofile', '-i']
 const size = { cols: 100, rows: 30 }
 
 export function terminalCases(make: MakeSandbox): void {
-  /** A shell that a person could type into. */
-  const openShell = async ({ skip }: TestContext) => {
-    const under = await withTerminals(make, skip)
-    const process = await under.sandbox.spawn(shell, { tty: size, env: { PS1: '> ' } })
-    const screen = watch(process)
-    await screen.shows('> ')
-    return { under, process, screen }
-  }
-
   describe('terminals', () => {
+    const shared = sharedSandbox(make)
+    /** A shell that a person could type into. */
+    const openShell = async ({ skip }: TestContext) => {
+      const under = await withTerminals(shared, skip)
+      const process = await under.sandbox.spawn(shell, { tty: size, env: { PS1: '> ' } })
+      const screen = watch(process)
+      await screen.shows('> ')
+      return { under, process, screen }
+    }
+
     it('are terminals of the size that was asked for, with a type', async ({ skip }) => {
-      const { sandbox } = await withTerminals(make, skip)
+      const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn(
         'tty; stty size; echo $TERM; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all three',
         { tty: size },
@@ -35,7 +36,7 @@ export function terminalCases(make: MakeSandbox): void {
     })
 
     it('tell the program when their size changes', async ({ skip }) => {
-      const { sandbox } = await withTerminals(make, skip)
+      const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn(
         `trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done`,
         { tty: size },
@@ -58,7 +59,7 @@ export function terminalCases(make: MakeSandbox): void {
     })
 
     it('refuse a size that is none', async ({ skip }) => {
-      const { sandbox } = await withTerminals(make, skip)
+      const { sandbox } = await withTerminals(shared, skip)
       await expect(sandbox.spawn('true', { tty: { cols: 0, rows: 0 } })).rejects.toMatchObject({
         code: 'argument_invalid',
       })
@@ -103,7 +104,7 @@ export function terminalCases(make: MakeSandbox): void {
     })
 
     it('end the input of a program with ^D', async ({ skip }) => {
-      const { sandbox } = await withTerminals(make, skip)
+      const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn('cat; echo over', { tty: size })
       const screen = watch(process)
       await process.input('hello\r')
@@ -181,7 +182,7 @@ export function terminalCases(make: MakeSandbox): void {
     })
 
     it('give all that was written before the end', async ({ skip }) => {
-      const { sandbox } = await withTerminals(make, skip)
+      const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn('seq 1 50000; echo the end', { tty: size })
       const screen = watch(process)
       await process.exit
@@ -191,7 +192,7 @@ export function terminalCases(make: MakeSandbox): void {
     })
 
     it('take a long paste without losing any of it', async ({ skip }) => {
-      const { sandbox } = await withTerminals(make, skip)
+      const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn('stty raw -echo; echo ready; head -c 300000 | cksum', { tty: size })
       const screen: Screen = watch(process)
       await screen.shows('ready')
@@ -204,8 +205,11 @@ export function terminalCases(make: MakeSandbox): void {
   })
 }
 
-async function withTerminals(make: MakeSandbox, skip: () => never): Promise<SandboxUnderTest> {
-  const under = await newSandbox(make)
+async function withTerminals(
+  shared: () => Promise<SandboxUnderTest>,
+  skip: () => never,
+): Promise<SandboxUnderTest> {
+  const under = await shared()
   if (!under.sandbox.capabilities.terminals) skip()
   return under
 }

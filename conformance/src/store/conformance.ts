@@ -14,7 +14,7 @@ import { readCases } from './read.ts'
 import { readOnlyCases } from './read-only.ts'
 import { recoveryCases } from './recovery.ts'
 import { retentionCases } from './retention.ts'
-import type { MakeStore } from './scene.ts'
+import type { MakeStore, StoreKitOptions } from './scene.ts'
 import { sinkCases } from './sinks.ts'
 import { tapCases } from './taps.ts'
 import { trimmingCases } from './trimming.ts'
@@ -29,7 +29,7 @@ import { workCases } from './work.ts'
  *   return { driver: () => driver, dispose: async () => {} }
  * })
  */
-export function storeConformance(name: string, makeStore: MakeStore): void {
+export function storeConformance(name: string, makeStore: MakeStore, options: StoreKitOptions = {}): void {
   describe(`store conformance: ${name}`, () => {
     appendCases(makeStore)
     orderCases(makeStore)
@@ -49,6 +49,6 @@ export function storeConformance(name: string, makeStore: MakeStore): void {
     tapCases(makeStore)
     mirrorCases(makeStore)
     failingCases(makeStore)
-    modelCases(makeStore)
+    modelCases(makeStore, options)
   })
 }

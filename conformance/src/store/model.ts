@@ -3,29 +3,34 @@ import { describe, expect, it } from 'vitest'
 import { faultAtTheEnd, faultNow } from './model/promises.ts'
 import { history } from './model/step.ts'
 import { World } from './model/world.ts'
-import type { MakeStore } from './scene.ts'
+import type { MakeStore, StoreKitOptions } from './scene.ts'
 
 /** Random histories of writers, readers, trimmings, takeovers and crashes: what was promised to anyone must hold. */
-export function modelCases(makeStore: MakeStore, runs = 50): void {
+export function modelCases(makeStore: MakeStore, { histories = 50 }: StoreKitOptions): void {
+  const limitMs = histories * 1_200
   describe('any history', () => {
-    it('gives every reader each event once and in order, or a gap that says exactly what is missing', async () => {
-      await fc.assert(
-        fc.asyncProperty(history, async ({ recent, steps }) => {
-          const world = new World(await makeStore(), recent)
-          try {
-            for (const step of steps) {
-              await world.take(step)
+    it(
+      'gives every reader each event once and in order, or a gap that says exactly what is missing',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(history, async ({ recent, steps }) => {
+            const world = new World(await makeStore(), recent)
+            try {
+              for (const step of steps) {
+                await world.take(step)
+                expect(faultNow(world)).toBeUndefined()
+              }
+              await world.settle()
               expect(faultNow(world)).toBeUndefined()
+              expect(await faultAtTheEnd(world)).toBeUndefined()
+            } finally {
+              await world.dispose()
             }
-            await world.settle()
-            expect(faultNow(world)).toBeUndefined()
-            expect(await faultAtTheEnd(world)).toBeUndefined()
-          } finally {
-            await world.dispose()
-          }
-        }),
-        { numRuns: runs, interruptAfterTimeLimit: 60_000 },
-      )
-    }, 120_000)
+          }),
+          { numRuns: histories, interruptAfterTimeLimit: limitMs },
+        )
+      },
+      2 * limitMs,
+    )
   })
 }

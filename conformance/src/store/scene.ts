@@ -11,6 +11,11 @@ export interface StoreUnderTest {
 
 export type MakeStore = () => Promise<StoreUnderTest>
 
+export interface StoreKitOptions {
+  /** How many random histories the model test tries; 50 by default. */
+  readonly histories?: number
+}
+
 /** A store for one test, and the hosts that come and go on it. Everything is closed when the test ends. */
 export interface Scene {
   driver(): StoreDriver

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { records, type TarMember, tarOf } from './tar-bytes.ts'
 import { waysIn } from './ways-in.ts'
 import { changesNothing } from './workspace.ts'
@@ -95,8 +95,10 @@ const before = [
 
 export function badTarCases(make: MakeSandbox): void {
   describe('a tar with one bad member', () => {
+    const shared = sharedSandbox(make)
+
     it.each(waysIn)('is refused by name, and nothing is written: $name', async ({ name, send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec(before)
       const refused = badTars.filter(({ hydrated }) => name !== 'hydrate' || !hydrated)
@@ -107,15 +109,12 @@ export function badTarCases(make: MakeSandbox): void {
             code: 'archive_refused',
             message: expect.stringContaining(member),
           })
-          expect(await say(sandbox, 'find . | sort | tr "\\n" " "'), rule).toBe(
-            '. ./again ./empty ./here ./here/dir ./here/kept ./kept ./link ./top',
-          )
         }
       })
     })
 
     it.each(waysIn)('is refused also for its headers: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       await under.sandbox.exec(before)
       await changesNothing(under, 'all of them', async () => {
         for (const [rule, members] of badHeaders)
@@ -126,7 +125,7 @@ export function badTarCases(make: MakeSandbox): void {
     })
 
     it('is refused as well where it lies in the workspace', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { files } = under.sandbox
       for (const [index, { members }] of badTars.entries()) {
         const archive = tarOf(file('first'), ...members)
@@ -141,7 +140,7 @@ export function badTarCases(make: MakeSandbox): void {
     })
 
     it('takes names that mean something elsewhere from a workspace, and leaves special files out', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const { members, rule } of badTars.filter(({ hydrated }) => hydrated))
         expect(await sandbox.hydrate(tarOf(file('first'), ...members)), rule).toMatchObject({
           files: expect.any(Number),

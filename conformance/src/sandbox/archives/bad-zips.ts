@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { extractZip } from './ways-in.ts'
 import { changesNothing } from './workspace.ts'
 import { type ZipEntry, zipOf } from './zip-bytes.ts'
@@ -37,34 +37,36 @@ const unreadable: readonly (readonly [rule: string, entries: readonly ZipEntry[]
 
 export function badZipCases(make: MakeSandbox): void {
   describe('a zip with one bad member', () => {
+    const shared = sharedSandbox(make)
+
     it('is refused by name, and nothing is written', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
-      for (const [rule, entries, member] of refused)
-        await changesNothing(under, rule, async () => {
+      await changesNothing(under, 'all of them', async () => {
+        for (const [rule, entries, member] of refused)
           await expect(
             extractZip.send(sandbox, zipOf(file('first'), ...entries, file('last'))),
             rule,
           ).rejects.toMatchObject({ code: 'archive_refused', message: expect.stringContaining(member) })
-        })
+      })
     })
 
     it('is refused where it cannot be read, and nothing is written', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
-      for (const [rule, entries] of unreadable)
-        await changesNothing(under, rule, async () => {
+      await changesNothing(under, 'all of them', async () => {
+        for (const [rule, entries] of unreadable)
           await expect(
             extractZip.send(sandbox, zipOf(file('first'), ...entries)),
             rule,
           ).rejects.toMatchObject({ code: expect.stringMatching(/^archive_(invalid|refused)$/) })
-        })
+      })
     })
 
     it('is refused as well where it lies in the workspace', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { files } = under.sandbox
       for (const [index, [, entries]] of refused.entries())
         await files.write(`here/${index}.zip`, zipOf(file('first'), ...entries), { parents: true })

@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { someBytes, streamOf } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { tarOf } from './tar-bytes.ts'
 import { extractZip, waysIn } from './ways-in.ts'
 import { changesNothing } from './workspace.ts'
@@ -19,8 +19,10 @@ const cuts = [1, 511, 512, 515, 700, 1_024, 1_536, 2_048, 30_000, 72_000, 73_500
 
 export function damagedCases(make: MakeSandbox): void {
   describe('an archive that is damaged', () => {
+    const shared = sharedSandbox(make)
+
     it.each(waysIn)('is refused wherever it is cut off: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a && ln here/a kept')
       const packed = [gzipSync(tar), zstdCompressSync(tar)]
@@ -42,7 +44,7 @@ export function damagedCases(make: MakeSandbox): void {
     })
 
     it.each(waysIn)('is refused where a header is not what it was: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
       await changesNothing(under, 'all of them', async () => {
@@ -59,7 +61,7 @@ export function damagedCases(make: MakeSandbox): void {
     })
 
     it('is refused wherever a zip is cut off', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
       const zip = zipOf(
@@ -75,7 +77,7 @@ export function damagedCases(make: MakeSandbox): void {
     })
 
     it.each([...waysIn, extractZip])('is refused when its stream breaks: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
       await changesNothing(under, 'a stream that breaks', async () => {

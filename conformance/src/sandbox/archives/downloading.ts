@@ -1,7 +1,7 @@
 import type { ArchiveScheme } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { readText, say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { tarOf } from './tar-bytes.ts'
 import { bytesOf } from './ways-in.ts'
 import { keptOf } from './workspace.ts'
@@ -15,10 +15,12 @@ const tree = [
 
 export function downloadingCases(make: MakeSandbox): void {
   describe('downloading and uploading', () => {
+    const shared = sharedSandbox(make)
+
     it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
       "%s is read by the sandbox's own tar, and comes back as it was",
       async (scheme) => {
-        const { sandbox } = await newSandbox(make)
+        const { sandbox } = await shared()
         await sandbox.exec(tree)
         const archive = await bytesOf(await sandbox.files.download('tree', { scheme }))
         await sandbox.files.write('archive', archive)
@@ -40,7 +42,7 @@ export function downloadingCases(make: MakeSandbox): void {
     )
 
     it('a tar that the sandbox made is uploaded, as it is and compressed, told by its bytes', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         `${tree} && tar cf plain --format=posix -C tree . && gzip -k plain && mv plain.gz packed`,
       )
@@ -54,7 +56,7 @@ export function downloadingCases(make: MakeSandbox): void {
     })
 
     it('is a member of one name for a single file', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir d && printf alone > d/f && chmod 640 d/f && printf other > d/g && ln -s f d/l',
       )
@@ -64,7 +66,7 @@ export function downloadingCases(make: MakeSandbox): void {
     })
 
     it('makes the directory that it goes into, and keeps what else is in one', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('mkdir -p there/sub && echo kept > there/sub/kept && echo old > there/sub/f')
       const archive = tarOf(
         { name: 'sub/f', content: 'new\n', mode: 0o600 },
@@ -78,7 +80,7 @@ export function downloadingCases(make: MakeSandbox): void {
     })
 
     it("gives everything to the sandbox's user, and drops the bits that make one run as another", async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.upload(
         'in',
         tarOf({ name: 'd/', type: '5', mode: 0o2755 }, { name: 'd/f', mode: 0o6755 }),
@@ -93,7 +95,7 @@ export function downloadingCases(make: MakeSandbox): void {
     })
 
     it('an empty one is an empty directory', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.mkdir('empty')
       const archive = await bytesOf(await sandbox.files.download('empty'))
       expect(await sandbox.files.upload('to', archive)).toMatchObject({ files: 0, directories: 0, bytes: 0 })
@@ -107,7 +109,7 @@ export function downloadingCases(make: MakeSandbox): void {
       ['upload', 'rar'],
       ['extract', '7z'],
     ])('%s has no scheme %s', async (call, name) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const scheme = name as ArchiveScheme
       await sandbox.files.write('d/f', 'x', { parents: true })
       const calls: Record<string, () => Promise<unknown>> = {
@@ -120,7 +122,7 @@ export function downloadingCases(make: MakeSandbox): void {
     })
 
     it('refuses what is not there, is neither file nor directory, or leads out', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('mkfifo fifo; echo x > file; ln -s /etc out')
       const { files } = sandbox
       await expect(files.download('missing')).rejects.toMatchObject({ code: 'file_not_found' })

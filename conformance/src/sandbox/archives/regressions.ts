@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
 import { records, tarOf } from './tar-bytes.ts'
 import { waysToAdd } from './ways-in.ts'
 import { changesNothing } from './workspace.ts'
@@ -12,8 +12,10 @@ const refused = { code: 'archive_refused' }
 /** Named after the tests and measurements of others that they come from. */
 export function archiveRegressionCases(make: MakeSandbox): void {
   describe('archive regressions', () => {
+    const shared = sharedSandbox(make)
+
     it.each(waysToAdd)('rejects symlink under preexisting symlink parent: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       await under.sandbox.exec('mkdir -p here/real && ln -s real here/parent')
       await changesNothing(under, 'a link below a link', async () => {
         const archive = tarOf({ name: 'parent/link', type: '2', target: 'x' })
@@ -22,7 +24,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
     })
 
     it('extract zip rejects symlinked parent paths', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       await under.sandbox.exec('mkdir -p here && ln -s /tmp here/parent')
       await changesNothing(under, 'below a link', async () => {
         const zip = zipOf({ name: 'parent/evil', content: 'x' })
@@ -31,7 +33,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
     })
 
     it('rejects global PAX path overrides before hydration side effects', async () => {
-      const under = await newSandbox(make)
+      const under = await shared()
       await under.sandbox.exec('echo kept > kept')
       await changesNothing(under, 'a global path', async () => {
         const global = { name: 'g', type: 'g', content: records({ path: 'kept' }) }
@@ -42,7 +44,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
     })
 
     it('parses multibyte PAX records', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const name = `é€/${'ü'.repeat(100)}`
       await sandbox.files.upload(
         'in',
@@ -52,7 +54,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
     })
 
     it('keeps a partially written file private', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       let more: (() => void) | undefined
       const tar = tarOf({ name: 'secret', content: 'x'.repeat(5_000), mode: 0o644 })
       const stream = new ReadableStream<Uint8Array>(

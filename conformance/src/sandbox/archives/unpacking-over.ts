@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readText, say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { faultsOf } from '../watching/changes.ts'
 import { type TarMember, tarOf } from './tar-bytes.ts'
 import { waysToAdd } from './ways-in.ts'
@@ -24,22 +24,25 @@ const refused: readonly (readonly [what: string, members: readonly TarMember[], 
 
 export function unpackingOverCases(make: MakeSandbox): void {
   describe('over what is there', () => {
+    const shared = sharedSandbox(make)
+
     it.each(waysToAdd)('refuses to go through it, and writes nothing: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       await under.sandbox.exec(before)
-      for (const [what, members, member] of refused)
-        await changesNothing(under, what, async () => {
+      await changesNothing(under, 'all of them', async () => {
+        for (const [what, members, member] of refused) {
           // The one that is fine sorts before, and the other after.
           const archive = tarOf({ name: 'a', content: 'x' }, ...members, { name: 'zz', content: 'x' })
           await expect(send(under.sandbox, archive), what).rejects.toMatchObject({
             code: 'archive_refused',
             message: expect.stringContaining(member),
           })
-        })
+        }
+      })
     })
 
     it.each(waysToAdd)('replaces files and links, never what they lead to: $name', async ({ send }) => {
-      const under = await newSandbox(make)
+      const under = await shared()
       const { sandbox } = under
       await sandbox.exec(`${before}; rm here/pipe; ln here/file other-name`)
       await send(

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
 import { type CapabilityRow, capabilityTable, compareCapabilities } from './compare.ts'
 import { measureCapabilities } from './measure.ts'
 
-export function capabilityCases(name: string, make: MakeSandbox): void {
+export function capabilityCases(make: MakeSandbox, _options: SandboxKitOptions, name: string): void {
   describe('capabilities', () => {
     let rows: readonly CapabilityRow[] = []
 

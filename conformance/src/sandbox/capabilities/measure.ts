@@ -20,10 +20,15 @@ export type Measured = Partial<Capabilities>
  */
 export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
   const { sandbox } = under
+  // These mostly wait, and neither disturbs the other.
+  const [killTree, network] = await Promise.all([
+    measureKillTree(under),
+    make && measureNetwork(make, sandbox.capabilities.network),
+  ])
   return {
     isolation: await measureIsolation(sandbox),
-    killTree: await measureKillTree(under),
-    ...(make !== undefined && { network: await measureNetwork(make, sandbox.capabilities.network) }),
+    killTree,
+    ...(network && { network }),
     ...(make !== undefined && { limits: await measureLimits(make, sandbox.capabilities.limits) }),
     terminals: await measureTerminals(under),
     users: await measureUsers(under),

@@ -2,7 +2,7 @@ import type { Capabilities } from '@vitrine/protocol'
 import { allEvents } from '../events.ts'
 import type { SandboxUnderTest } from '../setting.ts'
 
-const shortLived = 20
+const shortLived = 10
 
 /** By files that are there for a moment: who is told sees them, who looks every so often sees what lasts. */
 export async function measureWatching({
@@ -11,7 +11,7 @@ export async function measureWatching({
 }: SandboxUnderTest): Promise<Capabilities['watching']> {
   try {
     await sandbox.exec(
-      `i=0; while [ $i -lt ${shortLived} ]; do i=$((i+1)); echo > moment$i; sleep 0.1; rm moment$i; done; echo > lasting`,
+      `i=0; while [ $i -lt ${shortLived} ]; do i=$((i+1)); echo > moment$i; sleep 0.2; rm moment$i; done; echo > lasting`,
     )
     await sandbox.files.flush()
     const created = (await allEvents(journal))

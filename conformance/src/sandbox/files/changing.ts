@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
 import { say } from './content.ts'
 
 export function changingCases(make: MakeSandbox): void {
   describe('mkdir', () => {
+    const shared = sharedSandbox(make)
+
     it('makes one, or all that are missing', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await files.mkdir('one', { mode: 0o700 })
       await files.mkdir('a/b/c/', { parents: true })
@@ -22,8 +24,10 @@ export function changingCases(make: MakeSandbox): void {
   })
 
   describe('move', () => {
+    const shared = sharedSandbox(make)
+
     it('renames, replaces a file, and makes directories on the way when it is told to', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('echo a > a; echo b > b; mkdir full empty; echo in > full/in; ln -s a link')
       await files.move('a', 'b')
@@ -36,7 +40,7 @@ export function changingCases(make: MakeSandbox): void {
     })
 
     it('never replaces a directory that holds something, nor moves one into itself', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('mkdir -p one two/full; : > file')
       for (const [from, to, code] of [
@@ -57,7 +61,7 @@ export function changingCases(make: MakeSandbox): void {
     })
 
     it('leaves one name where both were the same file', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('echo x > a; ln a b; echo y > c')
       await sandbox.files.move('a', 'b')
       await sandbox.files.move('c', 'c')
@@ -66,8 +70,10 @@ export function changingCases(make: MakeSandbox): void {
   })
 
   describe('remove', () => {
+    const shared = sharedSandbox(make)
+
     it('takes a file, a link, an empty directory, or a whole tree when it is told to', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
         'echo kept > kept; ln -s kept link; mkdir -p empty tree/a/b; echo x > tree/a/b/c; ln -s ../kept tree/l; chmod 0 tree/a/b; mkfifo tree/fifo; mkdir outer; echo in > outer/in; ln -s ../outer tree/outer',
@@ -87,7 +93,7 @@ export function changingCases(make: MakeSandbox): void {
     it('takes a tree that is deeper than a path can say', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec(
-        'd=$(printf "%0100d" 0); mkdir top; cd top; i=0; while [ $i -lt 300 ]; do mkdir $d && cd $d; i=$((i+1)); done; : > bottom',
+        'p=; for i in $(seq 30); do p=$p$(printf "%0100d/" 0); done; mkdir top; cd top; for i in $(seq 10); do mkdir -p $p && cd $p; done; : > bottom',
         { shell: 'bash' },
       )
       await sandbox.files.remove('top', { recursive: true })
@@ -107,8 +113,10 @@ export function changingCases(make: MakeSandbox): void {
   })
 
   describe('chmod', () => {
+    const shared = sharedSandbox(make)
+
     it('sets the permission bits of a file, of a directory and of what a link leads to', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(': > file; mkdir folder; ln -s file link')
       await files.chmod('link', 0o600)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, type TestedSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox, type TestedSandbox } from '../setting.ts'
 import { readText, say } from './content.ts'
 
 /** Everything that follows a path to its end. */
@@ -21,8 +21,10 @@ export const ways: readonly (readonly [
 
 export function linkCases(make: MakeSandbox): void {
   describe('links', () => {
+    const shared = sharedSandbox(make)
+
     it('inside lead where they lead for commands, `..` behind them included', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { root } = sandbox
       await sandbox.exec(
         `mkdir -p a/b; echo up > a/x; echo top > x; ln -s a/b l; ln -s ${root}/a abs; ln -s ${root}/l/../x absup; ln -s l/../x rel; ln -s ../$(basename ${root})/x around; ln -s l ll`,
@@ -42,7 +44,7 @@ export function linkCases(make: MakeSandbox): void {
     })
 
     it('inside are written through, and stay', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p real/deep; echo old > real/file; chmod 750 real/file; ln -s real/file link; ln -s real way; ln -s real/new fresh; ln -s link twice',
       )
@@ -59,7 +61,7 @@ export function linkCases(make: MakeSandbox): void {
     })
 
     it('are followed 40 deep and no deeper', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         'echo end > 0; for i in $(seq 45); do ln -s $((i-1)) $i; done; ln -s self self; ln -s b a; ln -s a b',
       )
@@ -69,7 +71,7 @@ export function linkCases(make: MakeSandbox): void {
     })
 
     it.each(ways)('that lead out are refused: %s', async (_name, go) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
         'mkdir in; ln -s /etc abs; ln -s /etc/hostname file; ln -s ../../../../../../../../etc up; ln -s /etc/vitrine-dangling dangling; ln -s in/../../out rel; ln -s /proc/self/root proc; ln -s abs twice',
@@ -91,7 +93,7 @@ export function linkCases(make: MakeSandbox): void {
     })
 
     it('that lead out can be looked at, moved and removed', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('ln -s /etc/hostname file; ln -s /etc folder')
       expect(await files.stat('folder')).toMatchObject({ kind: 'symlink', target: '/etc' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { readText, say } from './content.ts'
 
 const odd = [
@@ -30,8 +30,10 @@ const odd = [
 
 export function nameCases(make: MakeSandbox): void {
   describe('names', () => {
+    const shared = sharedSandbox(make)
+
     it('may be anything that a file system takes', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const name of odd) {
         await sandbox.files.write(name, name)
         expect(await readText(sandbox, name), name).toBe(name)
@@ -46,7 +48,7 @@ export function nameCases(make: MakeSandbox): void {
     })
 
     it('that are no text come back as they are, byte for byte', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
         `printf in > "$(printf 'a\\377b')"; mkdir "$(printf '\\200')"; printf deep > "$(printf '\\200/\\303\\251\\303')"; ln -s "$(printf '\\200')" link`,
@@ -66,7 +68,7 @@ export function nameCases(make: MakeSandbox): void {
     })
 
     it('have one text: bytes that are UTF-8 after all are the name that they spell', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.write('é', 'x')
       expect(await sandbox.files.stat('\udcc3\udca9')).toMatchObject({ path: 'é' })
     })
@@ -83,7 +85,7 @@ export function nameCases(make: MakeSandbox): void {
       ['a name of 128 letters in 256 bytes', 'é'.repeat(128), 'path_too_long'],
       ['a path of 5,000 bytes', 'x/'.repeat(2_500), 'path_too_long'],
     ])('are refused: %s', async (_name, path, code) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('file', '')
       for (const call of [

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { readBytes, readText, say, someBytes } from './content.ts'
 
 export function readingCases(make: MakeSandbox): void {
   describe('reading', () => {
+    const shared = sharedSandbox(make)
+
     it('gives what a command wrote, byte for byte', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec("printf 'a\\0\\377é\\n' > small; : > empty")
       expect(await readBytes(sandbox, 'small')).toEqual(Buffer.from('a\0\xff\xc3\xa9\n', 'latin1'))
       expect(await readText(sandbox, 'empty')).toBe('')
@@ -13,7 +15,7 @@ export function readingCases(make: MakeSandbox): void {
     })
 
     it('gives large files in parts that add up', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const bytes = someBytes(3_000_001)
       await sandbox.files.write('large', bytes)
       expect((await readBytes(sandbox, 'large')).equals(bytes)).toBe(true)
@@ -27,13 +29,13 @@ export function readingCases(make: MakeSandbox): void {
       [{ from: 6 }, ''],
       [{ from: 4, to: 100 }, 'ef'],
     ])('gives the range %o', async (range, text) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.write('file', 'abcdef')
       expect(await readText(sandbox, 'file', range)).toBe(text)
     })
 
     it('gives a range of a large file', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const bytes = someBytes(1_000_000)
       await sandbox.files.write('large', bytes)
       const stream = await sandbox.files.read('large', { from: 123_456, to: 876_543 })
@@ -42,7 +44,7 @@ export function readingCases(make: MakeSandbox): void {
     })
 
     it('refuses ranges that are none', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.write('file', 'abcdef')
       await expect(sandbox.files.read('file', { from: 7 })).rejects.toMatchObject({ code: 'range_invalid' })
       for (const range of [{ from: -1 }, { from: 1.5 }, { from: 3, to: 2 }, { to: Number.NaN }])
@@ -50,7 +52,7 @@ export function readingCases(make: MakeSandbox): void {
     })
 
     it('says what is not there, and what is no file', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('mkdir folder; : > file')
       for (const [path, code] of [
         ['missing', 'file_not_found'],
@@ -65,7 +67,7 @@ export function readingCases(make: MakeSandbox): void {
     })
 
     it('goes on with what it opened when the file is replaced meanwhile', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const old = someBytes(2_000_000)
       await sandbox.files.write('file', old)
       const stream = await sandbox.files.read('file')
@@ -79,7 +81,7 @@ export function readingCases(make: MakeSandbox): void {
     })
 
     it('ends when its caller calls it off', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.write('large', someBytes(2_000_000))
       const caller = new AbortController()
       const reader = (await sandbox.files.read('large', { signal: caller.signal })).getReader()

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
 import { readText, say } from './content.ts'
 
 /** Faults that were found in other systems: each name tells what happened there. */
 export function fileRegressionCases(make: MakeSandbox): void {
   describe('faults of others with files', () => {
+    const shared = sharedSandbox(make)
+
     it('TanStack AI sandbox B8: containment was lexical, and a link to /etc read the host', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('ln -s /etc esc')
       for (const path of ['esc/hostname', `${sandbox.root}/esc/hostname`])
         await expect(sandbox.files.read(path)).rejects.toMatchObject({ code: 'path_outside' })
@@ -34,7 +36,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
     })
 
     it('four reads of a FIFO froze every file call of the process', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('for i in 1 2 3 4 5 6 7 8; do mkfifo fifo$i; done; echo on > file')
       const reads = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => [
         sandbox.files.read(`fifo${one}`),
@@ -59,7 +61,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
     })
 
     it('O_NOFOLLOW everywhere refused honest links: .bin, and the store of pnpm', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p node_modules/.bin node_modules/.pnpm/left@1/node_modules/left; cd node_modules; echo js > .pnpm/left@1/node_modules/left/cli.js; ln -s .pnpm/left@1/node_modules/left left; ln -s ../left/cli.js .bin/left',
       )
@@ -74,7 +76,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
     })
 
     it('a root host left files that the user of the sandbox could not edit', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.write('deep/er/file', 'one\n', { parents: true })
       await sandbox.exec('echo mine > theirs; chmod 600 theirs')
       await sandbox.files.write('theirs', 'written\n')

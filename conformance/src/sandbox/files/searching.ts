@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
 
 export function searchingCases(make: MakeSandbox): void {
   describe('searching', () => {
+    const shared = sharedSandbox(make)
+
     it('finds names and paths', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p src/deep node_modules .git; : > src/a.ts; : > src/deep/B.TS; : > src/deep/c.js; : > node_modules/d.ts; : > .git/e.ts; ln -s src loop; ln -s .. src/up',
       )
@@ -27,7 +29,7 @@ export function searchingCases(make: MakeSandbox): void {
     })
 
     it('finds lines', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec(
         "printf 'one\\r\\nNeedle é here\\nno\\nneedle again' > text; printf 'needle\\0' > binary; mkfifo fifo; ln -s text link",
       )
@@ -42,7 +44,7 @@ export function searchingCases(make: MakeSandbox): void {
     })
 
     it('stops at its limit, and says so', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('seq 50 | sed s/^/hit/ > text; for i in $(seq 20); do : > hit$i; done')
       for (const options of [{ content: 'hit' }, { name: 'hit*' }]) {
         const cut = await sandbox.files.search('.', { ...options, limit: 7 })
@@ -54,29 +56,34 @@ export function searchingCases(make: MakeSandbox): void {
 
     it('says that it went no deeper', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
-      await sandbox.exec('i=0; while [ $i -lt 600 ]; do mkdir d && cd d; i=$((i+1)); done; : > needle')
+      await sandbox.exec(`p=${'d/'.repeat(600)}; mkdir -p $p; : > $p/needle`)
       const { hits, truncated } = await sandbox.files.search('.', { name: 'needle' })
       expect(hits.length === 1 || truncated).toBe(true)
     })
 
-    it('ends soon on files that are mostly holes, and when its caller calls it off', async () => {
-      const { sandbox } = await newSandbox(make, { watch: false })
-      await sandbox.exec('seq 3000 > sparse; truncate -s 300G sparse')
-      expect((await sandbox.files.search('.', { content: 'needle' })).hits).toEqual([])
-      await sandbox.exec('rm sparse; mkdir many; cd many; seq 20000 | xargs touch')
-      const caller = new AbortController()
-      const searching = sandbox.files.search('.', { name: 'x', signal: caller.signal })
-      setImmediate(() => caller.abort())
-      await expect(searching).rejects.toMatchObject({ code: 'cancelled' })
-    })
-
     it('refuses to search for nothing', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       for (const options of [{}, { content: '' }, { name: '' }, { content: 'a\nb' }, { name: 'x', limit: 0 }])
         await expect(sandbox.files.search('.', options)).rejects.toMatchObject({ code: 'argument_invalid' })
       await expect(sandbox.files.search('missing', { name: 'x' })).rejects.toMatchObject({
         code: 'file_not_found',
       })
+    })
+  })
+}
+
+/** Hundreds of gigabytes that are not there, and thousands of files. */
+export function largeSearchCases(make: MakeSandbox): void {
+  describe('searching', () => {
+    it('ends soon on files that are mostly holes, and when its caller calls it off', async () => {
+      const { sandbox } = await newSandbox(make, { watch: false })
+      await sandbox.exec('seq 3000 > sparse; truncate -s 300G sparse')
+      expect((await sandbox.files.search('.', { content: 'needle' })).hits).toEqual([])
+      await sandbox.exec('rm sparse; mkdir many; cd many; seq 5000 | xargs touch')
+      const caller = new AbortController()
+      const searching = sandbox.files.search('.', { name: 'x', signal: caller.signal })
+      setImmediate(() => caller.abort())
+      await expect(searching).rejects.toMatchObject({ code: 'cancelled' })
     })
   })
 }

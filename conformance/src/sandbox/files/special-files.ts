@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { say } from './content.ts'
 
 const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("special")'`
 
 export function specialFileCases(make: MakeSandbox): void {
   describe('what is no regular file', () => {
+    const shared = sharedSandbox(make)
+
     it.each([
       ['a FIFO', 'mkfifo special'],
       ['a socket', socket],
     ])('is refused at once, and can be looked at, moved and removed: %s', async (_name, command) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(`${command}; ln -s special link`)
       const refused: [string, Promise<unknown>][] = [

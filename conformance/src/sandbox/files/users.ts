@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../setting.ts'
 import { say } from './content.ts'
 
 export function userCases(make: MakeSandbox): void {
   describe('the user of an operation', () => {
+    const shared = sharedSandbox(make)
+
     it('is refused where there is none of that name', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       const user = 'vitrine-nobody-at-all'
       for (const call of [
@@ -19,7 +21,7 @@ export function userCases(make: MakeSandbox): void {
     })
 
     it("may be the sandbox's own, with its rights and no more", async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       const [user = '', id] = (await say(sandbox, 'id -un; id -u')).split('\n')
       await files.write('a/b/file', 'x', { user, parents: true })

@@ -2,13 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { later } from '../../waiting/later.ts'
 import { eventually } from '../../waiting/within.ts'
 import { allEvents } from '../events.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from '../setting.ts'
 import { readText, say, someBytes, streamOf } from './content.ts'
 
 export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOptions): void {
   describe('writing', () => {
+    const shared = sharedSandbox(make)
+
     it('takes a text, bytes or a stream of them', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       expect(await files.write('text', 'é€\n')).toMatchObject({ path: 'text', kind: 'file', size: 6 })
       await files.write('bytes', Uint8Array.of(0, 255, 10))
@@ -20,7 +22,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('takes large ones', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const bytes = someBytes(5_000_000)
       const parts = [bytes.subarray(0, 1_234_567), bytes.subarray(1_234_567)]
       expect(await sandbox.files.write('large', streamOf(parts))).toMatchObject({ size: bytes.length })
@@ -30,7 +32,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('appends, and makes what is not there', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('log', 'one\n', { append: true })
       await files.write('log', streamOf(['two', '\n']), { append: true })
@@ -40,7 +42,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('makes the directories on the way only when it is told to', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.files.write('a/b/c', 'x')).rejects.toMatchObject({ code: 'file_not_found' })
       expect(await say(sandbox, 'ls -A')).toBe('')
       await sandbox.files.write('a/b/c', 'x', { parents: true })
@@ -49,7 +51,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('gives the mode that it is told, keeps the one that is there, and gives 644 otherwise', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('new', 'x')
       await files.write('script', '#!/bin/sh\necho ran\n', { mode: 0o750 })
@@ -62,7 +64,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it.each([0o4755, 0o2755, -1, 1.5, Number.NaN])('refuses the mode %o', async (mode) => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await expect(sandbox.files.write('file', 'x', { mode })).rejects.toMatchObject({
         code: 'argument_invalid',
       })
@@ -70,7 +72,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it("makes files of the sandbox's user, which its commands edit, move and delete", async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.files.write('made/by/files', 'one\n', { parents: true })
       await sandbox.files.mkdir('folder')
       const ids = await say(
@@ -85,7 +87,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('leaves what was there when the stream fails, ends early by a signal, or holds no bytes', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('file', 'kept')
       const caller = new AbortController()
@@ -112,7 +114,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('blames the stream and not the file for what the stream says', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const gone = Object.assign(new Error('ENOENT: no such source'), { code: 'ENOENT' })
       await expect(
         sandbox.files.write(
@@ -126,14 +128,14 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('reads nothing from a stream that has nowhere to go', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       let pulled = 0
       let isLeft = false
       const stream = new ReadableStream<Uint8Array>(
         {
           pull(controller) {
             pulled += 1
-            controller.enqueue(Buffer.from('x'))
+            controller.enqueue(new Uint8Array(65_536))
           },
           cancel() {
             isLeft = true
@@ -149,7 +151,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('refuses a directory, and a name that ends like one', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       await sandbox.exec('mkdir folder; : > file')
       for (const [path, code] of [
         ['folder', 'file_is_directory'],
@@ -166,7 +168,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
     })
 
     it('is never seen half done', async () => {
-      const { sandbox } = await newSandbox(make)
+      const { sandbox } = await shared()
       const sizes = [200_000, 300_000]
       await sandbox.files.write('file', someBytes(sizes[0]!))
       const looking = later(sandbox.exec('while [ ! -e stop ]; do wc -c < file; done | sort -u'))

@@ -2,7 +2,6 @@ import { describe } from 'vitest'
 import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
 import { fidelityCases } from './fidelity.ts'
 import { hydratingCases } from './hydrating.ts'
-import { largeCases } from './large.ts'
 import { persistenceRegressionCases } from './regressions.ts'
 import { skippingCases } from './skipping.ts'
 import { stoppingCases } from './stopping.ts'
@@ -13,7 +12,6 @@ export function persistenceCases(make: MakeSandbox, options: SandboxKitOptions):
     hydratingCases(make)
     skippingCases(make)
     stoppingCases(make, options)
-    largeCases(make)
     persistenceRegressionCases(make)
   })
 }

@@ -3,7 +3,7 @@ import { bytesOf } from '../archives/ways-in.ts'
 import { keptOf } from '../archives/workspace.ts'
 import { allEvents, operationsOf } from '../events.ts'
 import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
 import { faultsOf } from '../watching/changes.ts'
 import { carry } from './moving.ts'
 
@@ -25,9 +25,12 @@ const everything = [
 
 export function fidelityCases(make: MakeSandbox): void {
   describe('what is persisted and hydrated', () => {
+    const shared = sharedSandbox(make)
+    const other = sharedSandbox(make)
+
     it('is the same in another sandbox: bytes, modes, links, times, names', async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const under = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const under = await other()
       const { sandbox: to } = under
       expect(await from.exec(everything)).toMatchObject({ exitCode: 0, stderr: '' })
       expect(await carry(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
@@ -38,8 +41,8 @@ export function fidelityCases(make: MakeSandbox): void {
     })
 
     it('can be persisted again, byte for byte', async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const { sandbox: to } = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const { sandbox: to } = await other()
       await from.exec(everything)
       const first = await bytesOf(await from.persist())
       await to.hydrate(first)
@@ -47,8 +50,8 @@ export function fidelityCases(make: MakeSandbox): void {
     })
 
     it("is read by the sandbox's own tar", async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const { sandbox: by } = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const { sandbox: by } = await other()
       await from.exec(everything)
       await by.files.write('archive', await from.persist())
       expect(await by.exec('mkdir out && tar xpf archive -C out')).toMatchObject({ exitCode: 0, stderr: '' })
@@ -56,8 +59,8 @@ export function fidelityCases(make: MakeSandbox): void {
     })
 
     it('keeps sparse files sparse', async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const { sandbox: to } = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const { sandbox: to } = await other()
       await from.exec(
         'truncate -s 60M hole; printf x | dd of=hole bs=1 seek=40000000 conv=notrunc status=none',
       )
@@ -71,8 +74,8 @@ export function fidelityCases(make: MakeSandbox): void {
     })
 
     it('restores a link that leads out as it says, and still does not follow it', async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const { sandbox: to } = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const { sandbox: to } = await other()
       await from.exec('ln -s /etc/passwd absolute; ln -s ../../../../etc/passwd upwards; ln -s /etc dir')
       await carry(from, to)
       expect(await say(to, 'readlink absolute upwards dir')).toBe('/etc/passwd\n../../../../etc/passwd\n/etc')
@@ -99,8 +102,8 @@ export function fidelityCases(make: MakeSandbox): void {
     })
 
     it("belongs to the sandbox's user, whose commands can change all of it", async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const under = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const under = await other()
       const { sandbox: to } = under
       await from.exec(everything)
       await carry(from, to)
@@ -115,8 +118,8 @@ export function fidelityCases(make: MakeSandbox): void {
     })
 
     it('is an empty workspace as well', async () => {
-      const { sandbox: from } = await newSandbox(make)
-      const { sandbox: to } = await newSandbox(make)
+      const { sandbox: from } = await shared()
+      const { sandbox: to } = await other()
       await to.exec('mkdir -p a/b; echo x > a/b/c; echo x > .hidden')
       expect(await carry(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
       expect(await say(to, 'ls -A')).toBe('')

@@ -6,7 +6,8 @@ import { carry } from './moving.ts'
 
 const mib = 1024 ** 2
 
-export function largeCases(make: MakeSandbox): void {
+/** Hundreds of megabytes, and a thousand files. */
+export function largePersistenceCases(make: MakeSandbox): void {
   describe('what is large', () => {
     it('goes over in a few megabytes of memory', async () => {
       const { sandbox: from } = await newSandbox(make)
@@ -15,6 +16,14 @@ export function largeCases(make: MakeSandbox): void {
       expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
       expect(await say(to, 'stat -c %s large; tail -c 8 large')).toBe(`${224 * mib}\nvitrine`)
       expect(await say(to, 'sha256sum < large')).toBe(await say(from, 'sha256sum < large'))
+    })
+
+    it('400 MiB were an Invalid string length', async () => {
+      const { sandbox: from } = await newSandbox(make)
+      const { sandbox: to } = await newSandbox(make)
+      await from.exec('truncate -s 600M zeros; echo x > after')
+      expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
+      expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
     })
 
     it('many small ones too', async () => {

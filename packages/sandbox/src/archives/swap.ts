@@ -13,15 +13,26 @@ export interface SwapOptions {
   readonly attributes?: Attributes | undefined
 }
 
+/** The last swap of each directory that was asked for. */
+const lastSwaps = new WeakMap<Handle, Promise<void>>()
+
 /**
  * Gives a directory another content: what it holds goes into the trash and what is staged comes in. The directory
- * stays the same one, for those who stand in it. All of it happens, or nothing.
+ * stays the same one, for those who stand in it. All of it happens, or nothing. Swaps of one directory run one after
+ * the other.
  */
-export async function swap(
+export function swap(staged: Handle, root: Handle, trash: Handle, options: SwapOptions = {}): Promise<void> {
+  const before = lastSwaps.get(root)?.catch(() => undefined) ?? Promise.resolve()
+  const swapped = before.then(() => swapNow(staged, root, trash, options))
+  lastSwaps.set(root, swapped)
+  return swapped
+}
+
+async function swapNow(
   staged: Handle,
   root: Handle,
   trash: Handle,
-  { keep = () => false, attributes }: SwapOptions = {},
+  { keep = () => false, attributes }: SwapOptions,
 ): Promise<void> {
   const before = root.again()
   const done: { readonly from: Entry; readonly to: Entry }[] = []

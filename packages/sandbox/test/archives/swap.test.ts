@@ -34,6 +34,22 @@ describe('a swapped directory', () => {
     expect(lstatSync(at('root/d')).mode & 0o777).toBe(0o555)
   })
 
+  it('has the content of one of two swaps at the same time, never of both', async () => {
+    const { at, handle, sh, staged, root, trash } = three('touch a1 a2 a3 a4 a5', 'touch old1 old2')
+    sh('mkdir other bin; touch other/b1 other/b2 other/b3 other/b4 other/b5')
+    // Every name takes longer than a burst: both swaps rest after each of their steps.
+    const keep = () => {
+      for (const until = performance.now() + 6; performance.now() < until; );
+      return false
+    }
+    await Promise.all([
+      swap(staged, root, trash, { keep }),
+      swap(handle('other'), root, handle('bin'), { keep }),
+    ])
+    expect(readdirSync(at('root')).sort()).toEqual(['b1', 'b2', 'b3', 'b4', 'b5'])
+    expect(readdirSync(at('bin')).sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
+  })
+
   it('is as it was when something fails midway', async () => {
     const { at, staged, root, trash } = three(
       'for i in $(seq 50); do echo new > $i; done; mkdir clash',
