@@ -15,8 +15,11 @@ export interface ChildWork {
   readonly limitMs: number
 }
 
+/** Where the folders of runs are; the id of this process follows. */
+export const scratchPrefix = '/var/tmp/vitrine-bench-'
+
 /** How long a child has to end its work after it was told to. */
-const graceMs = 10_000
+const graceMs = 5_000
 const execArgv = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 
 /**
@@ -26,7 +29,7 @@ const execArgv = ['--conditions=source', '--disable-warning=ExperimentalWarning'
 export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unknown> {
   const { what, script, args, limitMs } = work
   // Not below /tmp: a sandbox has a /tmp of its own. Others may pass through: sandboxes run as another user.
-  const folder = mkdtempSync('/var/tmp/vitrine-bench-')
+  const folder = mkdtempSync(`${scratchPrefix}${process.pid}-`)
   chmodSync(folder, 0o711)
   const run = randomUUID()
   const child = fork(fileURLToPath(script), args, {
