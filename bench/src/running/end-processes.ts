@@ -17,7 +17,7 @@ export function runMarker(run: string): Readonly<Record<string, string>> {
 }
 
 /** Everything that still runs of a run: all that inherited its marker, and all below them. */
-export function processesOf(run: string, table = readProcessTable()): number[] {
+function processesOf(run: string, table = readProcessTable()): number[] {
   const marker = `${variable}=${run}`
   const marked = [...table.keys()].filter((pid) => pid !== process.pid && carriesMarker(pid, marker))
   return [...new Set([...marked, ...descendantsOf(marked, table)])].filter((pid) => isAlive(table.get(pid)))
@@ -28,6 +28,8 @@ export function processesOf(run: string, table = readProcessTable()): number[] {
  * guard of a sandbox whose host was killed ends what does not carry the marker.
  */
 export async function endProcesses(run: string): Promise<void> {
+  // Elsewhere there is no process table to look into.
+  if (process.platform !== 'linux') return
   const table = readProcessTable()
   const left = new Set(processesOf(run, table))
   for (const pid of left) if (!left.has(table.get(pid)?.parent ?? 0)) send(pid, 'SIGTERM')

@@ -60,8 +60,11 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
     clearTimeout(limit)
     clearTimeout(killing)
     signal.removeEventListener('abort', interrupt)
-    await endProcesses(run)
-    rmSync(folder, { recursive: true, force: true })
+    try {
+      await endProcesses(run)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   }
   if (stopped !== undefined) throw new Error(stopped)
   if ('error' in told) throw new Error(`${what} failed: ${told.error}`)
