@@ -48,11 +48,26 @@ describe('the catalogue', () => {
   it('is what README.md says', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     const rows = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
-      measurements.map(
-        ({ name, what, against, bars }) =>
-          `| \`${benchmark} ${name}\` | ${what} | ${against} | ${bars.join('; ')} |`,
-      ),
+      measurements.map(({ name, what, against, bars }) => [
+        `\`${benchmark} ${name}\``,
+        what,
+        against,
+        bars.join('; '),
+      ]),
     )
-    expect(readme.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows)
+    expect(tableRows(readme)).toEqual(rows)
   })
 })
+
+/** The cells of the lines that begin with a name. */
+function tableRows(markdown: string): string[][] {
+  return markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
