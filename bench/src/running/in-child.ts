@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { endProcesses, runMarker } from './end-processes.ts'
+import { endProcesses, processesBelow, runMarker } from './end-processes.ts'
 import type { Told } from './tell-parent.ts'
 
 export interface ChildWork {
@@ -41,13 +41,18 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
   let told: Told | undefined
   let stopped: string | undefined
   let killing: NodeJS.Timeout | undefined
+  let below: ReturnType<typeof processesBelow> = []
   child.once('message', (message: Told) => {
     told = message
   })
+  const kill = () => {
+    below = processesBelow(child.pid!)
+    child.kill('SIGKILL')
+  }
   const stop = (reason: string) => {
     stopped ??= reason
     if (child.connected) child.send(stopped)
-    killing ??= setTimeout(() => child.kill('SIGKILL'), graceMs)
+    killing ??= setTimeout(kill, graceMs)
   }
   const interrupt = () => stop(`${what} was interrupted.`)
   const limit = setTimeout(() => stop(`${what} did not end within ${limitMs / 1_000} s.`), limitMs)
@@ -61,7 +66,7 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
     clearTimeout(killing)
     signal.removeEventListener('abort', interrupt)
     try {
-      await endProcesses(run)
+      await endProcesses(run, below)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
