@@ -11,16 +11,16 @@ export interface Row {
   readonly holds: boolean | null
 }
 
-/** All measurements in one table. */
+/** All measurements in one table; the reasons of those that failed are below it, since they are long. */
 export function table(outcomes: readonly Outcome[], size: Size): string {
   const cells = [['', 'what', 'measured', 'against', 'bar', ''], ...outcomes.flatMap(linesOf)]
-  const note = size === 'tiny' ? '\ntiny sizes: the figures mean nothing' : ''
-  return `\n${columns(cells)}${note}`
+  const notes = size === 'tiny' ? ['tiny sizes: the figures mean nothing'] : []
+  return ['', columns(cells), ...notes, ...outcomes.flatMap(({ failure }) => failure ?? [])].join('\n')
 }
 
 function linesOf({ benchmark, measurement, rows, failure }: Outcome): string[][] {
   const name = `${benchmark} ${measurement}`
-  if (failure !== undefined) return [[name, failure, '', '', '', 'FAILED']]
+  if (failure !== undefined) return [[name, '', '', '', '', 'FAILED']]
   return rows.map(({ what, measured, against, bar, holds }) => [
     name,
     what,
