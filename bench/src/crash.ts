@@ -1,13 +1,26 @@
 import { crashTest } from '@vitrine/conformance/crash'
+import { measurement } from './measurement.ts'
 import type { Row } from './report.ts'
 
-const times = 200
+interface Sizes {
+  readonly times: number
+}
 
 /** `kill -9` of a writer under load, and what its store holds afterwards. */
-export async function crash(): Promise<Row[]> {
+export const crash = measurement<Sizes>({
+  name: 'crash',
+  what: 'kill -9 of a writer at 200 random moments: what its store holds afterwards',
+  bars: ['0 violations'],
+  limitMs: { full: 30 * 60_000, tiny: 2 * 60_000 },
+  sizes: { full: { times: 200 }, tiny: { times: 3 } },
+  run,
+})
+
+async function run({ times }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const { kills, events, seenOutside, recoveries, violations, seed } = await crashTest({
     times,
     onProgress({ round, violations: found }) {
+      signal.throwIfAborted()
       for (const violation of found) console.error(`round ${round}: ${violation}`)
       if (round % 20 === 0) console.error(`${round} of ${times}`)
     },

@@ -1,63 +1,46 @@
-import { burst } from './agents/burst.ts'
-import { endings } from './agents/endings.ts'
-import { manySessions } from './agents/many-sessions.ts'
-import { roundTrip } from './agents/round-trip.ts'
-import { crash } from './crash.ts'
-import { coldStart } from './daemon/cold-start.ts'
-import { health } from './daemon/health.ts'
-import { stalledReaders } from './daemon/stalled-readers.ts'
-import { transfers } from './daemon/transfers.ts'
-import { large } from './files/large.ts'
-import { many } from './files/many.ts'
-import { small } from './files/small.ts'
-import { life } from './isolation/life.ts'
-import { quickCommands } from './isolation/quick-commands.ts'
-import { latency } from './journal/latency.ts'
-import { operation } from './journal/operation.ts'
-import { replay } from './journal/replay.ts'
-import { throughput } from './journal/throughput.ts'
-import { trim } from './journal/trim.ts'
-import { largeFiles, manyFiles } from './persistence/archive.ts'
-import { exec } from './processes/exec.ts'
-import { hostKilled } from './processes/host-killed.ts'
-import { isolated } from './processes/isolated.ts'
-import { output } from './processes/output.ts'
-import { timeLimit } from './processes/time-limit.ts'
-import { printTable, type Row } from './report.ts'
-import { echo } from './terminals/echo.ts'
-import { flood } from './terminals/flood.ts'
-import { idle } from './watching/idle.ts'
-import { latency as watchLatency } from './watching/latency.ts'
-import { storms } from './watching/storms.ts'
+import { benchmarks } from './benchmarks.ts'
+import { help, parseCommand } from './command.ts'
+import { listing, table } from './report.ts'
+import { type Outcome, runBenchmarks } from './running/run-benchmarks.ts'
 
-/** A benchmark is a list of measurements, run one after another so that they do not disturb each other. */
-const benchmarks: Record<string, readonly (() => Promise<Row[]>)[]> = {
-  journal: [throughput, latency, operation, trim, replay],
-  crash: [crash],
-  processes: [exec, isolated, output, timeLimit, hostKilled],
-  terminals: [echo, flood],
-  isolation: [life, isolated, quickCommands],
-  files: [small, large, many],
-  watch: [watchLatency, storms, idle],
-  persist: [manyFiles, largeFiles],
-  agents: [burst, roundTrip, endings, manySessions],
-  daemon: [health, transfers, stalledReaders, coldStart],
+const command = parseCommand(process.argv.slice(2), Object.keys(benchmarks))
+switch (command.kind) {
+  case 'help':
+    console.log(help)
+    break
+  case 'list':
+    console.log(listing(benchmarks))
+    break
+  case 'wrong':
+    console.error(`${command.message}\n\n${help}`)
+    process.exitCode = 2
+    break
+  case 'run':
+    process.exitCode = await run(command)
 }
 
-const names = process.argv.slice(2).filter((word) => !word.startsWith('-'))
-const json = process.argv.includes('--json')
-const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name))
-if (names.length === 0 || unknown.length > 0) {
-  console.error(`usage: npm run bench -- <${Object.keys(benchmarks).join(' | ')}> [--json]`)
-  process.exit(2)
-}
-
-for (const name of names) {
-  const rows: Row[] = []
-  for (const measure of benchmarks[name]!) {
-    if (!json) console.error(`${name}: ${measure.name} …`)
-    rows.push(...(await measure()))
+async function run({ names, size, output }: Extract<typeof command, { kind: 'run' }>): Promise<number> {
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => interrupted.abort())
+  const outcomes: Outcome[] = []
+  const running = runBenchmarks({
+    catalogue: new URL('./benchmarks.ts', import.meta.url),
+    benchmarks,
+    names,
+    size,
+    signal: interrupted.signal,
+    onStart: (benchmark, measurement) => console.error(`${benchmark}: ${measurement} …`),
+  })
+  for await (const outcome of running) {
+    if (outcome.failure !== undefined) console.error(outcome.failure)
+    outcomes.push(outcome)
   }
-  if (json) console.log(JSON.stringify({ benchmark: name, node: process.version, rows }))
-  else printTable(name, rows)
+  if (output === 'table') console.log(table(outcomes, size))
+  else
+    for (const name of names) {
+      const own = outcomes.filter(({ benchmark }) => benchmark === name)
+      console.log(JSON.stringify({ benchmark: name, size, node: process.version, measurements: own }))
+    }
+  return interrupted.signal.aborted || outcomes.some(({ failure }) => failure !== undefined) ? 1 : 0
 }

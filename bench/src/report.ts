@@ -1,3 +1,7 @@
+import type { Benchmarks } from './benchmarks.ts'
+import type { Size } from './measurement.ts'
+import type { Outcome } from './running/run-benchmarks.ts'
+
 /** One measured line. A figure without a bar is there to be looked at. */
 export interface Row {
   readonly what: string
@@ -7,21 +11,49 @@ export interface Row {
   readonly holds: boolean | null
 }
 
-export function printTable(title: string, rows: readonly Row[]): void {
-  const columns = ['what', 'measured', 'against', 'bar', 'holds'] as const
-  const cells = [
-    ['what', 'measured', 'against', 'bar', ''],
-    ...rows.map((row) => columns.map((column) => (column === 'holds' ? mark(row.holds) : row[column]))),
-  ]
-  const widths = columns.map((_, index) => Math.max(...cells.map((line) => line[index]!.length)))
-  console.log(`\n${title}`)
-  for (const line of cells)
-    console.log(
+/** All measurements in one table; the reasons of those that failed are below it, since they are long. */
+export function table(outcomes: readonly Outcome[], size: Size): string {
+  const cells = [['', 'what', 'measured', 'against', 'bar', ''], ...outcomes.flatMap(linesOf)]
+  const notes = size === 'tiny' ? ['tiny sizes: the figures mean nothing'] : []
+  return ['', columns(cells), ...notes, ...outcomes.flatMap(({ failure }) => failure ?? [])].join('\n')
+}
+
+function linesOf({ benchmark, measurement, rows, failure }: Outcome): string[][] {
+  const name = `${benchmark} ${measurement}`
+  if (failure !== undefined) return [[name, '', '', '', '', 'FAILED']]
+  return rows.map(({ what, measured, against, bar, holds }) => [
+    name,
+    what,
+    measured,
+    against,
+    bar,
+    mark(holds),
+  ])
+}
+
+/** What there is to measure. */
+export function listing(benchmarks: Benchmarks): string {
+  const lines = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
+    measurements.map(({ name, what, against, bars }) => [
+      `${benchmark} ${name}`,
+      what,
+      against,
+      bars.join('; '),
+    ]),
+  )
+  return columns([['', 'what', 'against', 'bars'], ...lines])
+}
+
+function columns(cells: readonly (readonly string[])[]): string {
+  const widths = cells[0]!.map((_, index) => Math.max(...cells.map((line) => line[index]!.length)))
+  return cells
+    .map((line) =>
       line
         .map((cell, index) => cell.padEnd(widths[index]!))
         .join('  ')
         .trimEnd(),
     )
+    .join('\n')
 }
 
 function mark(holds: boolean | null): string {

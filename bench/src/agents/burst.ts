@@ -1,17 +1,32 @@
 import type { HostSandbox } from '@vitrine/host'
+import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row, rate } from '../report.ts'
 import { bare, inHost } from './scene.ts'
 
-const updates = 100_000
-const rounds = 5
+const bar = '0 lost, ≥ 0.5 ×'
+
+interface Sizes {
+  readonly updates: number
+  readonly rounds: number
+}
 
 /** From an agent to a live reader of the journal, beside the bare SDK reading the same agent. */
-export async function burst(): Promise<Row[]> {
-  return inHost(async (sandbox) => {
+export const burst = measurement<Sizes>({
+  name: 'burst',
+  what: '100,000 updates from an agent to a live reader of the journal',
+  against: 'the bare SDK reading the same agent',
+  bars: [bar],
+  sizes: { full: { updates: 100_000, rounds: 5 }, tiny: { updates: 500, rounds: 1 } },
+  run,
+})
+
+function run({ updates, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  return inHost(signal, async (sandbox) => {
     const session = await sandbox.openSession({ agent: 'trivial' })
     let heard = 0
     return bare(
+      signal,
       () => {
         heard += 1
       },
@@ -32,7 +47,7 @@ export async function burst(): Promise<Row[]> {
                 wrong.push(`ours: ${count}${ordered ? '' : ', out of order'}`)
             },
           },
-          { rounds, warmUp: 1 },
+          { rounds, warmUp: 1, signal },
         )
         const ratio = median(took.bare) / median(took.ours)
         const lost = wrong.filter((one) => one.startsWith('ours')).length
@@ -41,7 +56,7 @@ export async function burst(): Promise<Row[]> {
             what: `${updates.toLocaleString('en')} updates of 100 bytes, agent to a live reader, journaled`,
             measured: `${rate(updates / (median(took.ours) / 1_000))}, ${wrong.join('; ') || '0 lost, in order'}`,
             against: `${ratio.toFixed(2)} × bare SDK (${rate(updates / (median(took.bare) / 1_000))})`,
-            bar: '0 lost, ≥ 0.5 ×',
+            bar,
             holds: lost === 0 && ratio >= 0.5,
           },
         ]

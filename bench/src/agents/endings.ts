@@ -1,67 +1,89 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostSandbox } from '@vitrine/host'
+import { dataPlace } from '../../../packages/sandbox/src/data-place.ts'
+import { readProcessTable } from '../../../packages/sandbox/src/machine/process-table.ts'
+import { markedBy, markOf } from '../../../packages/sandbox/src/machine/survivors.ts'
+import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
 import { inHost } from './scene.ts'
 
-const rounds = 10
-const longestMs = 20_000
+const bar = { rejectedMs: 300, goneMs: 3_000 }
+/** The agent, and the shell and two commands that escape it. */
+const treeSize = 4
+
+interface Sizes {
+  readonly rounds: number
+}
 
 /** What a killed agent and a closed session leave, and how long they leave it. */
-export async function endings(): Promise<Row[]> {
+export const endings = measurement<Sizes>({
+  name: 'endings',
+  what: 'kill -9 of an agent in a turn, and close of its session: when its processes are gone',
+  bars: [`≤ ${bar.rejectedMs} ms`, `≤ ${bar.goneMs} ms`],
+  sizes: { full: { rounds: 10 }, tiny: { rounds: 1 } },
+  run,
+})
+
+async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rejected: number[] = []
   const cleared: number[] = []
   const closed: number[] = []
-  await inHost(async (sandbox) => {
+  await inHost(signal, async (sandbox, data) => {
+    const mark = markOf(sandbox.id, dataPlace(data))
+    const untilGone = () => until(() => processesOf(mark).length === 0, signal)
     for (let round = 0; round < rounds; round += 1) {
-      const { session, pid, turn } = await hanging(sandbox)
+      const { session, pid, turn } = await hanging(sandbox, mark, signal)
       const began = performance.now()
       process.kill(pid, 'SIGKILL')
       await turn
       rejected.push(performance.now() - began)
-      await untilGone(sandbox.id)
+      await untilGone()
       cleared.push(performance.now() - began)
       await session.close()
     }
     for (let round = 0; round < rounds; round += 1) {
-      const { session } = await hanging(sandbox)
+      const { session } = await hanging(sandbox, mark, signal)
       const began = performance.now()
-      await Promise.all([session.close(), untilGone(sandbox.id)])
+      await Promise.all([session.close(), untilGone()])
       closed.push(performance.now() - began)
     }
   })
   return [
-    row('agent killed in a turn → prompt rejected', rejected, 300),
-    row('agent killed in a turn → its tree gone, setsid escapees too', cleared, 3_000),
-    row('close of a session in a turn → its tree gone', closed, 3_000),
+    row('agent killed in a turn → prompt rejected', rejected, bar.rejectedMs),
+    row('agent killed in a turn → its tree gone, setsid escapees too', cleared, bar.goneMs),
+    row('close of a session in a turn → its tree gone', closed, bar.goneMs),
   ]
 }
 
 /** A session whose agent is in a turn that does not end, with grandchildren that have escaped it. */
-async function hanging(sandbox: HostSandbox) {
+async function hanging(sandbox: HostSandbox, mark: string, signal: AbortSignal) {
   const session = await sandbox.openSession({ agent: 'trivial' })
   const turn = session.prompt('hang').catch(() => undefined)
-  while (marked(sandbox.id).length < 4) await sleep(10)
+  await until(() => processesOf(mark).length >= treeSize, signal)
   const agent = (await sandbox.processes.list()).find(({ state }) => state === 'running')
-  return { session, turn, pid: agent?.pid ?? 0 }
+  if (agent?.pid === undefined) throw new Error('The sandbox lists no running process of the agent.')
+  return { session, turn, pid: agent.pid }
 }
 
-async function untilGone(sandbox: string): Promise<void> {
-  const until = performance.now() + longestMs
-  while (marked(sandbox).length > 0 && performance.now() < until) await sleep(5)
+async function until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!holds()) await sleep(5, undefined, { signal })
 }
 
-/** The agent and what it started; what starts them for the sandbox stays, and has wiped its arguments. */
-function marked(sandbox: string): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    try {
-      const ours = readFileSync(`/proc/${name}/environ`, 'latin1').includes(`VITRINE_SANDBOX=${sandbox}\0`)
-      const command = readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', '')
-      return ours && command !== '' && !command.includes('vitrine-machine') ? [Number(name)] : []
-    } catch {
-      return []
-    }
+/** The agent and what it started, without the sandbox's supervisor, which stays and has wiped its arguments. */
+function processesOf(mark: string): number[] {
+  return markedBy(mark, readProcessTable().keys()).filter((pid) => {
+    const command = commandOf(pid)
+    return command !== '' && !command.includes('vitrine-machine')
   })
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
+  } catch {
+    return ''
+  }
 }
 
 function row(what: string, took: readonly number[], max: number): Row {

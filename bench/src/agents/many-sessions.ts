@@ -1,15 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { measurement } from '../measurement.ts'
 import { mebibytes, type Row } from '../report.ts'
 import { inHost } from './scene.ts'
 
-const sessions = 200
 const maxBytes = 100 * 1024 * 1024
+const bar = '≤ 100 MiB, 1 process'
+
+interface Sizes {
+  readonly sessions: number
+}
 
 /** Open sessions of the demo agent, all in one of its processes: what they cost in the host. */
-export async function manySessions(): Promise<Row[]> {
-  return inHost(async (sandbox) => {
+export const manySessions = measurement<Sizes>({
+  name: 'manySessions',
+  what: '200 open sessions of the demo agent: memory of the host, processes of the agent',
+  bars: [bar],
+  sizes: { full: { sessions: 200 }, tiny: { sessions: 3 } },
+  run,
+})
+
+function run({ sessions }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  return inHost(signal, async (sandbox) => {
     const env = { VITRINE_DEMO_PACE: '0' }
     const first = await sandbox.openSession({ agent: 'demo', env })
     await first.prompt('/say hello')
@@ -25,7 +38,7 @@ export async function manySessions(): Promise<Row[]> {
         what: `${sessions} open sessions of the demo agent, one turn each`,
         measured: `+${mebibytes(grown)} in the host, ${processes} agent process`,
         against: '',
-        bar: '≤ 100 MiB, 1 process',
+        bar,
         holds: grown <= maxBytes && processes === 1,
       },
     ]

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
@@ -9,43 +10,58 @@ import { AnswerReader } from './answer-reader.ts'
 import { bareProgram } from './bare.ts'
 import { openConnection, type Request, requestHead } from './connection.ts'
 import { freePort, stopChild } from './contestant.ts'
-import { howRun, serveCommand, startDaemon, token } from './daemon.ts'
+import { serveCommand, startDaemon, token } from './daemon.ts'
 import { withLoad } from './load.ts'
 import { besideRow, missing, sandboxAgentCommand, sandboxAgentName } from './sandbox-agent.ts'
 
 const barMs = 150
-const rounds = 15
-const events = 100_000
 const batch = 1_000
 const retryMs = 1
 const authorization = `Bearer ${token}`
 const page: Request = { method: 'GET', path: '/v1/events', headers: { authorization } }
 const peerHealth: Request = { method: 'GET', path: '/v1/health' }
 
+interface Sizes {
+  /** In the journal before the first start. */
+  readonly events: number
+  readonly rounds: number
+}
+
 /** From nothing to the first page of what was recorded before. */
-export async function coldStart(): Promise<Row[]> {
+export const coldStart = measurement<Sizes>({
+  name: 'coldStart',
+  what: 'start of the bundled daemon to the first page of a journal of 100,000 events',
+  against: 'node -e 0; node:http alone; sandbox-agent',
+  bars: [`p50 ≤ ${barMs} ms`],
+  needs: ['build', 'peers'],
+  sizes: { full: { events: 100_000, rounds: 15 }, tiny: { events: 2_000, rounds: 2 } },
+  run,
+})
+
+function run({ events, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
-    await record(folder)
+    await record(folder, events, signal)
     const port = await freePort()
     const peer = await sandboxAgentCommand(join(folder, 'peer'), port).catch(missing)
     const ours = serveCommand(folder, port)
     const bare = bareProgram(port, 'ok')
-    const took = await inTurns({
+    const runs = {
       node: runNode,
       ours: () => startToAnswer(ours, port, page, process.env),
       bare: () => startToAnswer(bare, port, { method: 'GET', path: '/' }, process.env),
       ...('missing' in peer ? {} : { peer: () => startToAnswer(peer.command, port, peerHealth, peer.env) }),
-    })
-    return rowsOf(took, 'missing' in peer ? peer.missing : undefined)
+    }
+    const took = await inTurns(runs, rounds, signal)
+    return rowsOf(events, took, 'missing' in peer ? peer.missing : undefined)
   })
 }
 
 /** By a daemon that ends as it should. */
-async function record(folder: string): Promise<void> {
+async function record(folder: string, events: number, signal: AbortSignal): Promise<void> {
   await using daemon = await startDaemon(folder)
   const { port } = daemon
   const path = '/v1/events'
-  await withLoad((ask) =>
+  await withLoad(signal, (ask) =>
     ask('recordAndRead', {
       port,
       listen: { method: 'GET', path, headers: { authorization, accept: 'text/event-stream' } },
@@ -58,14 +74,18 @@ async function record(folder: string): Promise<void> {
 }
 
 /** The end of each is not counted: milliseconds come from the runs themselves. */
-async function inTurns(runs: Readonly<Record<string, () => Promise<number>>>) {
+async function inTurns(
+  runs: Readonly<Record<string, () => Promise<number>>>,
+  rounds: number,
+  signal: AbortSignal,
+) {
   const took: Record<string, number[]> = {}
   const noted = Object.entries(runs).map(([name, run]) => {
     const all: number[] = []
     took[name] = all
     return [name, async () => all.push(await run())] as const
   })
-  await alternate(Object.fromEntries(noted), { rounds, warmUp: 1 })
+  await alternate(Object.fromEntries(noted), { rounds, warmUp: 1, signal })
   for (const all of Object.values(took)) all.shift()
   return took
 }
@@ -111,7 +131,7 @@ async function runNode(): Promise<number> {
   return performance.now() - began
 }
 
-function rowsOf(took: Readonly<Record<string, number[]>>, why: string | undefined): Row[] {
+function rowsOf(events: number, took: Readonly<Record<string, number[]>>, why: string | undefined): Row[] {
   const { ours = [], bare = [], node = [], peer } = took
   const mine = median(ours)
   const beside = (numbers: readonly number[], who: string) =>
@@ -121,7 +141,7 @@ function rowsOf(took: Readonly<Record<string, number[]>>, why: string | undefine
     )
   return [
     {
-      what: `start to the first page of a journal of ${events.toLocaleString('en')} events, ${howRun}`,
+      what: `start to the first page of a journal of ${events.toLocaleString('en')} events`,
       measured: `${mine.toFixed(0)} ms (${Math.min(...ours).toFixed(0)} to ${Math.max(...ours).toFixed(0)})`,
       against: '',
       bar: `p50 ≤ ${barMs} ms`,

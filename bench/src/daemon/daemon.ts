@@ -1,34 +1,25 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Contestant, freePort, startContestant } from './contestant.ts'
 
-const built = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
-const source = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url))
-const asSource = ['--conditions=source', '--disable-warning=ExperimentalWarning', source]
+/** The bundled command, as users have it. A measurement of it needs 'build'. */
+const command = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
 
 export const token = 'a-token-for-benchmarks'
-
-/** What is measured: the build, as users have it. */
-export const isBuilt = existsSync(built)
-export const howRun = isBuilt ? 'as built' : 'from its sources: run "npm run build" first'
 
 /** `vitrine serve` on a folder that holds its data and its workspace. */
 export function serveCommand(folder: string, port: number): string[] {
   const [data, root] = [dataOf(folder), rootOf(folder)]
   for (const path of [data, root]) mkdirSync(path, { recursive: true })
   const place = ['--port', String(port), '--data', data, '--root', root]
-  return [
-    process.execPath,
-    ...(isBuilt ? [...builtFlags(), built] : asSource),
-    ...['serve', ...place, '--token', token, '--isolation', 'none'],
-  ]
+  return [process.execPath, ...nodeFlags(), command, 'serve', ...place, '--token', token, '--isolation', 'none']
 }
 
-/** With which the installed command starts Node; here it is started on the Node of the measurement. */
-function builtFlags(): string[] {
-  const [, flags] = /^#!.*\n.*exec node (.*) "\$0" "\$@"\n/.exec(readFileSync(built, 'utf8')) ?? []
-  if (flags === undefined) throw new Error(`${built} does not start Node by itself.`)
+/** The flags that the built command starts Node with; here the Node of the measurement is started. */
+function nodeFlags(): string[] {
+  const [, flags] = /^#!.*\n.*exec node (.*) "\$0" "\$@"\n/.exec(readFileSync(command, 'utf8')) ?? []
+  if (flags === undefined) throw new Error(`${command} does not start Node by itself.`)
   return flags.split(' ')
 }
 

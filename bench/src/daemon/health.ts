@@ -1,39 +1,63 @@
+import { measurement } from '../measurement.ts'
 import { median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { answerOf, startBare } from './bare.ts'
 import type { Request } from './connection.ts'
 import type { Contestant } from './contestant.ts'
-import { howRun, startDaemon, token } from './daemon.ts'
+import { startDaemon, token } from './daemon.ts'
 import { type Ask, withLoad } from './load.ts'
 import type { RequestsFigures } from './requests.ts'
 import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
 
 const bar = { latency: 1.5, rate: 0.6 }
 const connections = 8
-const count = 4_000
-const blocks = 15
-const warmUp = 3
 const request: Request = {
   method: 'GET',
   path: '/v1/health',
   headers: { authorization: `Bearer ${token}` },
 }
 
+interface Sizes {
+  /** Requests in a block. */
+  readonly count: number
+  readonly blocks: number
+  readonly warmUp: number
+}
+
 /** The least that can be asked. */
-export async function health(): Promise<Row[]> {
+export const health = measurement<Sizes>({
+  name: 'health',
+  what: 'a health request with a token over 8 connections: latency and rate',
+  against: 'node:http alone with the same bytes; sandbox-agent',
+  bars: [`≤ ${bar.latency} ×`, `≥ ${bar.rate} ×`],
+  needs: ['build', 'peers'],
+  sizes: {
+    full: { count: 4_000, blocks: 15, warmUp: 3 },
+    tiny: { count: 200, blocks: 2, warmUp: 1 },
+  },
+  run,
+})
+
+function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using ours = await startDaemon(folder)
     const same = await answerOf(`http://127.0.0.1:${ours.port}/v1/health`, token)
     await using bare = await startBare(folder, same)
     const found = await startSandboxAgent(folder)
     await using peer = 'missing' in found ? undefined : found
-    const figures = await withLoad((ask) => inBlocks({ ours, bare, ...(peer && { peer }) }, ask))
+    const figures = await withLoad(signal, (ask) =>
+      inBlocks({ ours, bare, ...(peer && { peer }) }, sizes, ask),
+    )
     return rowsOf(figures.ours!, figures.bare!, figures.peer, 'missing' in found ? found.missing : undefined)
   })
 }
 
 /** In turns: whatever else the machine does disturbs all of them alike. */
-async function inBlocks(all: Readonly<Record<string, Contestant>>, ask: Ask) {
+async function inBlocks(
+  all: Readonly<Record<string, Contestant>>,
+  { count, blocks, warmUp }: Sizes,
+  ask: Ask,
+) {
   const figures: Record<string, RequestsFigures[]> = {}
   for (let block = -warmUp; block < blocks; block += 1) {
     const order = Object.entries(all)
@@ -54,7 +78,7 @@ function rowsOf(
 ): Row[] {
   const latency = p50(ours) / p50(bare)
   const share = perSecond(ours) / perSecond(bare)
-  const what = `GET /v1/health with a token, ${connections} connections, ${howRun}`
+  const what = `GET /v1/health with a token, ${connections} connections`
   return [
     {
       what: `${what}: p50`,

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { abortable } from '../abortable.ts'
 import type { Kinds, Order } from './load-host.ts'
 
 export type Ask = <Kind extends keyof Kinds>(
@@ -9,7 +10,7 @@ export type Ask = <Kind extends keyof Kinds>(
 ) => Promise<Awaited<ReturnType<Kinds[Kind]>>>
 
 /** One and the same process makes the load for everybody. */
-export async function withLoad<T>(use: (ask: Ask) => Promise<T>): Promise<T> {
+export async function withLoad<T>(signal: AbortSignal, use: (ask: Ask) => Promise<T>): Promise<T> {
   const host = fork(fileURLToPath(new URL('./load-host.ts', import.meta.url)))
   const gone = once(host, 'exit')
   const failed = gone.then(([code]) => {
@@ -17,15 +18,17 @@ export async function withLoad<T>(use: (ask: Ask) => Promise<T>): Promise<T> {
   })
   failed.catch(() => undefined)
   try {
-    await Promise.race([once(host, 'message'), failed])
-    return await use(async (kind, order) => {
+    await Promise.race([once(host, 'message', { signal }), failed])
+    const ask: Ask = async (kind, order) => {
       host.send({ kind, order })
-      const [{ figures, error }] = await Promise.race([once(host, 'message'), failed])
+      const [{ figures, error }] = await Promise.race([once(host, 'message', { signal }), failed])
       if (error !== undefined) throw new Error(error)
       return figures
-    })
+    }
+    return await abortable(signal, use(ask))
   } finally {
-    if (host.connected) host.send('end')
+    if (signal.aborted) host.kill()
+    else if (host.connected) host.send('end')
     await gone
   }
 }

@@ -1,17 +1,21 @@
+import { measurement } from '../measurement.ts'
 import { mebibytes, median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
-import { howRun, startDaemon, token } from './daemon.ts'
+import { startDaemon, token } from './daemon.ts'
 import { type Ask, withLoad } from './load.ts'
 import { growthDuring, memoryOf } from './memory.ts'
 import type { ReadersFigures, ReadersOrder } from './readers.ts'
 
 const bar = { growthBytes: 64 * 1024 * 1024, share: 0.8 }
-const readers = 100
-const events = 200_000
 const batch = 500
-const warmUpEvents = 5_000
-/** Each as often as the other, first and last in turn. */
-const runs = [0, readers, readers, 0, 0, readers]
+
+interface Sizes {
+  readonly readers: number
+  readonly events: number
+  readonly warmUpEvents: number
+  /** With and without readers that stall, in turn. */
+  readonly runs: readonly ('stalled' | 'plain')[]
+}
 
 interface Run extends ReadersFigures {
   readonly stalled: number
@@ -20,25 +24,46 @@ interface Run extends ReadersFigures {
 }
 
 /** Who stops reading costs the daemon nothing, and nobody else either. */
-export async function stalledReaders(): Promise<Row[]> {
-  const all = await withLoad(async (ask) => {
+export const stalledReaders = measurement<Sizes>({
+  name: 'stalledReaders',
+  what: '100 readers that stop reading while 200,000 events pass: memory, and a live reader beside them',
+  against: 'the same without them',
+  bars: [`< +${mebibytes(bar.growthBytes)} since before`, `≥ ${bar.share} ×`, 'all of them, in order'],
+  needs: ['build'],
+  sizes: {
+    full: {
+      readers: 100,
+      events: 200_000,
+      warmUpEvents: 5_000,
+      // Each as often as the other, first and last in turn.
+      runs: ['plain', 'stalled', 'stalled', 'plain', 'plain', 'stalled'],
+    },
+    tiny: { readers: 5, events: 2_000, warmUpEvents: 500, runs: ['plain', 'stalled'] },
+  },
+  run,
+})
+
+async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const all = await withLoad(signal, async (ask) => {
     const done: Run[] = []
-    for (const stalled of runs) done.push(await run(ask, stalled))
+    for (const kind of sizes.runs)
+      done.push(await runOnce(ask, sizes, kind === 'stalled' ? sizes.readers : 0))
     return done
   })
   return rowsOf(
+    sizes,
     all.filter(({ stalled }) => stalled > 0),
     all.filter(({ stalled }) => stalled === 0),
   )
 }
 
 /** In a daemon that has done nothing else but a little of the same. */
-function run(ask: Ask, stalled: number): Promise<Run> {
+function runOnce(ask: Ask, { events, warmUpEvents }: Sizes, stalled: number): Promise<Run> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
     const { pid, port } = daemon
-    await ask('recordAndRead', { ...orderOf(port), events: warmUpEvents })
-    const after = { ...orderOf(port, await head(port)), stalled }
+    await ask('recordAndRead', orderOf(port, warmUpEvents))
+    const after = { ...orderOf(port, events, await head(port)), stalled }
     const { growthBytes, result } = await growthDuring(pid, async () => {
       await ask('stall', after)
       return ask('recordAndRead', after)
@@ -47,7 +72,7 @@ function run(ask: Ask, stalled: number): Promise<Run> {
   })
 }
 
-function orderOf(port: number, after?: string): ReadersOrder {
+function orderOf(port: number, events: number, after?: string): ReadersOrder {
   const authorization = `Bearer ${token}`
   const path = '/v1/events'
   return {
@@ -76,16 +101,16 @@ async function head(port: number): Promise<string> {
   return cursor
 }
 
-function rowsOf(withThem: readonly Run[], without: readonly Run[]): Row[] {
+function rowsOf({ readers, events }: Sizes, withThem: readonly Run[], without: readonly Run[]): Row[] {
   const [growth, plain] = [growthOf(withThem), growthOf(without)]
-  const [speed, plainSpeed] = [speedOf(withThem), speedOf(without)]
+  const [speed, plainSpeed] = [speedOf(events, withThem), speedOf(events, without)]
   const share = speed / plainSpeed
   const whole = [...withThem, ...without].every(({ read, inOrder }) => read === events && inOrder)
   const { frameBytes } = withThem[0]!
   const many = `${readers} stalled readers, ${events.toLocaleString('en')} events of ${frameBytes.toFixed(0)} bytes as sent`
   return [
     {
-      what: `${many}, ${howRun}: memory`,
+      what: `${many}: memory`,
       measured: `+${mebibytes(growth)} since before, +${mebibytes(growth - plain)} by them`,
       against: `+${mebibytes(plain)} without them (peaks ${peaks(withThem)} beside ${peaks(without)} MiB)`,
       bar: `< +${mebibytes(bar.growthBytes)} since before`,
@@ -112,7 +137,7 @@ function growthOf(some: readonly Run[]): number {
   return median(some.map(({ growthBytes }) => growthBytes))
 }
 
-function speedOf(some: readonly Run[]): number {
+function speedOf(events: number, some: readonly Run[]): number {
   return median(some.map(({ ms }) => (events / ms) * 1_000))
 }
 

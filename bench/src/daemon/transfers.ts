@@ -1,26 +1,32 @@
 import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { measurement } from '../measurement.ts'
 import { mebibytes, median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { startBare } from './bare.ts'
 import type { Request } from './connection.ts'
 import type { Contestant } from './contestant.ts'
-import { howRun, rootOf, startDaemon, token } from './daemon.ts'
+import { rootOf, startDaemon, token } from './daemon.ts'
 import { type Ask, withLoad } from './load.ts'
 import { growthDuring } from './memory.ts'
 import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
 
 const mebi = 1024 * 1024
 const bar = { growthBytes: 32 * mebi, share: { up: 0.7, down: 0.9 } }
-const sizes = [
-  { name: '64 MiB', bytes: 64 * mebi, rounds: 5 },
-  { name: '1 GiB', bytes: 1024 * mebi, rounds: 5 },
-] as const
 const warmUpBytes = 8 * mebi
 const octets = 'application/octet-stream'
 
 type Direction = 'up' | 'down'
-type Size = (typeof sizes)[number]
+
+interface File {
+  readonly name: string
+  readonly bytes: number
+  readonly rounds: number
+}
+
+interface Sizes {
+  readonly files: readonly File[]
+}
 
 interface Way {
   readonly server: Contestant
@@ -37,17 +43,35 @@ interface Figures {
 }
 
 /** A file up and down that nobody holds in memory. */
-export async function transfers(): Promise<Row[]> {
+export const transfers = measurement<Sizes>({
+  name: 'transfers',
+  what: 'a file of 64 MiB and one of 1 GiB up and down: speed, and memory of the daemon meanwhile',
+  against: 'node:http with a pipeline to a file, createReadStream(file).pipe(response); sandbox-agent',
+  bars: [`≥ ${bar.share.up} ×`, `≥ ${bar.share.down} ×`, `< ${mebibytes(bar.growthBytes)}`],
+  needs: ['build', 'peers'],
+  sizes: {
+    full: {
+      files: [
+        { name: '64 MiB', bytes: 64 * mebi, rounds: 5 },
+        { name: '1 GiB', bytes: 1024 * mebi, rounds: 5 },
+      ],
+    },
+    tiny: { files: [{ name: '1 MiB', bytes: mebi, rounds: 2 }] },
+  },
+  run,
+})
+
+async function run({ files }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
-  await withLoad(async (ask) => {
-    for (const size of sizes)
+  await withLoad(signal, async (ask) => {
+    for (const size of files)
       for (const direction of ['up', 'down'] as const) rows.push(...(await measure(ask, size, direction)))
   })
   return rows
 }
 
 /** In processes that have done nothing else. */
-function measure(ask: Ask, size: Size, direction: Direction): Promise<Row[]> {
+function measure(ask: Ask, size: File, direction: Direction): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
     await using plain = await startBare(folder, { headers: { 'content-type': octets }, body: '' })
@@ -88,7 +112,7 @@ function peerWay(server: Contestant, folder: string): Way {
   return { server, file, request: { up: { method: 'PUT', path }, down: { method: 'GET', path } } }
 }
 
-async function inTurns(ask: Ask, ways: Readonly<Record<string, Way>>, size: Size, direction: Direction) {
+async function inTurns(ask: Ask, ways: Readonly<Record<string, Way>>, size: File, direction: Direction) {
   const figures: Record<string, Figures> = {}
   let refused: string | undefined
   const left = new Map(Object.entries(ways))
@@ -133,7 +157,7 @@ function plant(file: string, bytes: number): void {
 }
 
 function rowsOf(
-  { name }: Size,
+  { name }: File,
   direction: Direction,
   { ours: mine, bare: plain, peer }: Readonly<Record<string, Figures>>,
   why: string | undefined,
@@ -141,7 +165,7 @@ function rowsOf(
   const [speed, plainSpeed] = [median(mine!.perSecond), median(plain!.perSecond)]
   const share = speed / plainSpeed
   const growth = Math.max(...mine!.growthBytes)
-  const what = `${name} ${direction}, ${howRun}`
+  const what = `${name} ${direction}`
   const how = direction === 'up' ? 'pipeline to a file, then rename' : 'createReadStream(file).pipe(response)'
   return [
     {

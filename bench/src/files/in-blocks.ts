@@ -9,13 +9,21 @@ export async function inBlocks<Name extends string>(
     calls,
     warmUp = 1,
     rest,
-  }: { blocks: number; calls: number; warmUp?: number; rest: () => Promise<unknown> },
+    signal,
+  }: {
+    blocks: number
+    calls: number
+    warmUp?: number
+    rest: () => Promise<unknown>
+    signal: AbortSignal
+  },
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(runs) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
   // Compilers take some thousand calls to settle.
   for (let block = -warmUp; block < blocks; block += 1) {
     for (const name of block % 2 === 0 ? names : names.toReversed()) {
+      signal.throwIfAborted()
       const run = runs[name]
       for (let call = 0; call < calls; call += 1) {
         const began = performance.now()

@@ -3,24 +3,37 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { withSandbox } from '../processes/sandbox.ts'
 import { median, type Row } from '../report.ts'
 import { drain } from './drain.ts'
 
-const bytes = 50_000_000
 const chunkBytes = 256 * 1024
-const rounds = 9
+
+interface Sizes {
+  readonly megabytes: number
+  readonly rounds: number
+}
 
 /** A file that nobody holds in memory. */
-export async function large(): Promise<Row[]> {
-  return withSandbox({ isolation: 'none' }, async (sandbox, folder) => {
+export const large = measurement<Sizes>({
+  name: 'large',
+  what: 'write and read of a stream of 50 MB, watching on',
+  against: 'createWriteStream; createReadStream',
+  sizes: { full: { megabytes: 50, rounds: 9 }, tiny: { megabytes: 1, rounds: 1 } },
+  run,
+})
+
+function run({ megabytes, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const bytes = megabytes * 1_000_000
+  return withSandbox({ isolation: 'none' }, signal, async (sandbox, folder) => {
     const file = join(folder, 'raw.bin')
-    const order = { rounds, warmUp: 2, between: () => sandbox.files.flush() }
+    const order = { rounds, warmUp: 2, between: () => sandbox.files.flush(), signal }
     const written = await alternate(
       {
-        raw: () => pipeline(chunks(), createWriteStream(file)),
-        ours: () => sandbox.files.write('ours.bin', ReadableStream.from(chunks())),
+        raw: () => pipeline(chunks(bytes), createWriteStream(file)),
+        ours: () => sandbox.files.write('ours.bin', ReadableStream.from(chunks(bytes))),
       },
       order,
     )
@@ -32,13 +45,13 @@ export async function large(): Promise<Row[]> {
       order,
     )
     return [
-      row('write of a stream of 50 MB, watching on', written, 'createWriteStream'),
-      row('read of a stream of 50 MB, watching on', read, 'createReadStream, parts as large'),
+      row(`write of a stream of ${megabytes} MB, watching on`, written, 'createWriteStream'),
+      row(`read of a stream of ${megabytes} MB, watching on`, read, 'createReadStream, parts as large'),
     ]
   })
 }
 
-function* chunks(): Generator<Uint8Array> {
+function* chunks(bytes: number): Generator<Uint8Array> {
   const chunk = randomFillSync(Buffer.allocUnsafe(chunkBytes))
   for (let left = bytes; left > 0; left -= chunkBytes) yield chunk.subarray(0, Math.min(left, chunkBytes))
 }

@@ -3,19 +3,31 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { measurement } from '../measurement.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import { alternate } from '../processes/alternate.ts'
 import { withSandbox } from '../processes/sandbox.ts'
 import { median, type Row } from '../report.ts'
 
-const files = 10_000
-const rounds = 15
-const order = { rounds, warmUp: 3 }
+interface Sizes {
+  readonly files: number
+  readonly rounds: number
+}
 
 /** Lists and searches many files. */
-export async function many(): Promise<Row[]> {
-  return withSandbox({ isolation: 'none' }, async (sandbox, folder) => {
-    fill(join(sandbox.root, 'many'))
+export const many = measurement<Sizes>({
+  name: 'many',
+  what: 'list and search of 10,000 files',
+  against: 'readdir and lstat; grep; find; TanStack local-process; OpenAI unix-local',
+  needs: ['peers'],
+  sizes: { full: { files: 10_000, rounds: 15 }, tiny: { files: 200, rounds: 1 } },
+  run,
+})
+
+function run({ files, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const order = { rounds, warmUp: 3, signal }
+  return withSandbox({ isolation: 'none' }, signal, async (sandbox, folder) => {
+    fill(join(sandbox.root, 'many'), files)
     await sandbox.files.flush()
     const here = join(sandbox.root, 'many')
     const ours = () => sandbox.files.list('many')
@@ -32,7 +44,7 @@ export async function many(): Promise<Row[]> {
         rows.push(missingRow(`list beside ${name}`, peer.missing))
         continue
       }
-      fill(join(peer.root, 'many'))
+      fill(join(peer.root, 'many'), files)
       const took = await alternate({ other: () => peer.list('many'), ours }, order)
       rows.push(row('the same', took, `${peer.name} (names and types alone, ${peer.without})`))
       await peer.close()
@@ -40,7 +52,7 @@ export async function many(): Promise<Row[]> {
     const grep = () => promisify(execFile)('grep', ['-rnF', 'needle', here])
     rows.push(
       row(
-        `search of a text in ${files.toLocaleString('en')} files of 1 KiB, 100 hits`,
+        `search of a text in ${files.toLocaleString('en')} files of 1 KiB, ${files / 100} hits`,
         await alternate(
           { other: grep, ours: () => sandbox.files.search('many', { content: 'needle' }) },
           order,
@@ -48,7 +60,7 @@ export async function many(): Promise<Row[]> {
         'grep -rnF as a process',
       ),
       row(
-        'search by name, 100 hits',
+        `search by name, ${files / 100} hits`,
         await alternate(
           {
             other: () => promisify(execFile)('find', [here, '-name', '*00.txt']),
@@ -63,7 +75,7 @@ export async function many(): Promise<Row[]> {
   })
 }
 
-function fill(folder: string): void {
+function fill(folder: string, files: number): void {
   mkdirSync(folder, { recursive: true })
   const hay = 'hay '.repeat(255)
   for (let index = 0; index < files; index += 1)

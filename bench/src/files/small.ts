@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalSandbox } from '@vitrine/sandbox'
+import { measurement } from '../measurement.ts'
 import type { Peer } from '../peers/peer.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import { withSandbox } from '../processes/sandbox.ts'
@@ -11,47 +12,68 @@ import { drain } from './drain.ts'
 import { inBlocks } from './in-blocks.ts'
 
 const bar = 3
-const blocks = 40
-const calls = 50
-const warmUp = 40
-/** A peer may start a process for each call. */
-const peerBlocks = 4
-const peerCalls = 15
 const text = 'x'.repeat(1023).concat('\n')
 /** How deep a file lies, and where. */
 const paths = { 'depth 1': 'file.txt', 'depth 6': 'a/b/c/d/e/file.txt' }
 /** For what is watched to be told before the other's turn. */
 const restMs = 10
 
+interface Sizes {
+  readonly blocks: number
+  readonly calls: number
+  readonly warmUp: number
+  /** A peer may start a process for each call. */
+  readonly peer: { readonly blocks: number; readonly calls: number }
+}
+
 /** What reading and writing 1 KiB costs beside the file itself. */
-export async function small(): Promise<Row[]> {
+export const small = measurement<Sizes>({
+  name: 'small',
+  what: 'write and read of 1 KiB, at depth 1 and 6, watching on and off',
+  against: 'fs.promises; TanStack local-process; OpenAI unix-local',
+  bars: [`≤ ${bar} ×`],
+  needs: ['peers'],
+  sizes: {
+    full: { blocks: 40, calls: 50, warmUp: 40, peer: { blocks: 4, calls: 15 } },
+    tiny: { blocks: 2, calls: 3, warmUp: 1, peer: { blocks: 2, calls: 2 } },
+  },
+  run,
+})
+
+async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
-  await withSandbox({ isolation: 'none' }, async (sandbox, folder) => {
-    rows.push(...(await besideNode(sandbox, folder, 'watching on', bar)))
+  await withSandbox({ isolation: 'none' }, signal, async (sandbox, folder) => {
+    rows.push(...(await besideNode({ sandbox, folder, sizes, signal }, 'watching on', bar)))
     for (const name of peerNames) {
       const peer = await openPeer(name, join(folder, 'peers'))
       if ('missing' in peer) {
         rows.push(missingRow(`read and write of 1 KiB, beside ${name}`, peer.missing))
         continue
       }
-      rows.push(...(await besidePeer(sandbox, peer)))
+      rows.push(...(await besidePeer({ sandbox, sizes, signal }, peer)))
       await peer.close()
     }
   })
-  await withSandbox({ isolation: 'none', watch: false }, async (sandbox, folder) => {
-    rows.push(...(await besideNode(sandbox, folder, 'watching off')))
+  await withSandbox({ isolation: 'none', watch: false }, signal, async (sandbox, folder) => {
+    rows.push(...(await besideNode({ sandbox, folder, sizes, signal }, 'watching off')))
   })
   return rows
 }
 
+interface Scene {
+  readonly sandbox: LocalSandbox
+  readonly folder: string
+  readonly sizes: Sizes
+  readonly signal: AbortSignal
+}
+
 async function besideNode(
-  sandbox: LocalSandbox,
-  folder: string,
+  { sandbox, folder, sizes: { blocks, calls, warmUp }, signal }: Scene,
   watching: string,
   atMost?: number,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  const order = { blocks, calls, warmUp, rest: () => sleep(restMs) }
+  const order = { blocks, calls, warmUp, rest: () => sleep(restMs), signal }
   for (const [depth, path] of Object.entries(paths)) {
     const file = join(folder, 'raw', path)
     mkdirSync(dirname(file), { recursive: true })
@@ -72,8 +94,8 @@ async function besideNode(
   return rows
 }
 
-async function besidePeer(sandbox: LocalSandbox, peer: Peer): Promise<Row[]> {
-  const order = { blocks: peerBlocks, calls: peerCalls, rest: () => sleep(restMs) }
+async function besidePeer({ sandbox, sizes, signal }: Omit<Scene, 'folder'>, peer: Peer): Promise<Row[]> {
+  const order = { ...sizes.peer, rest: () => sleep(restMs), signal }
   let count = 0
   const next = () => {
     count += 1

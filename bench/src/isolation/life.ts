@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { memoryStore, openStore } from '@vitrine/journal'
 import { createSandbox, type LocalOptions, local } from '@vitrine/sandbox'
+import { measurement } from '../measurement.ts'
 import { bubblewrapArgs, raw } from '../processes/raw.ts'
 import { median, type Row } from '../report.ts'
+import { inScratch } from '../scratch.ts'
 import { idleMemory } from './memory.ts'
-
-const rounds = 30
 
 const machines: readonly { readonly name: string; readonly options: LocalOptions }[] = [
   { name: 'none', options: { isolation: 'none' } },
@@ -14,8 +12,20 @@ const machines: readonly { readonly name: string; readonly options: LocalOptions
   { name: 'bubblewrap, writable system', options: { isolation: 'bubblewrap', rootfs: 'writable' } },
 ]
 
+interface Sizes {
+  readonly rounds: number
+}
+
 /** How long a sandbox takes to be there and to be gone, and what it weighs while nothing runs. */
-export async function life(): Promise<Row[]> {
+export const life = measurement<Sizes>({
+  name: 'life',
+  what: 'start and shutdown of a sandbox, and the memory of its idle processes, for each isolation',
+  against: 'plain bwrap running true',
+  sizes: { full: { rounds: 30 }, tiny: { rounds: 1 } },
+  run,
+})
+
+async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const bare: number[] = []
   const seen = machines.map(({ name, options }) => ({
     name,
@@ -30,7 +40,7 @@ export async function life(): Promise<Row[]> {
     await raw('bwrap', [...bubblewrapArgs, 'true'])
     bare.push(performance.now() - began)
     for (const machine of seen) {
-      const { startMs, stopMs, kib, said } = await lifeOf(machine.options)
+      const { startMs, stopMs, kib, said } = await lifeOf(machine.options, signal)
       machine.start.push(startMs)
       machine.stop.push(stopMs)
       machine.kib.push(kib)
@@ -54,13 +64,12 @@ interface Life {
   readonly said: string
 }
 
-async function lifeOf(options: LocalOptions): Promise<Life> {
-  const data = mkdtempSync(join('/var/tmp', 'vitrine-bench-'))
-  try {
+async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life> {
+  return inScratch(async (data) => {
     await using store = await openStore(memoryStore())
     const memory = idleMemory()
     let began = performance.now()
-    const sandbox = await createSandbox({ store, provider: local({ data, ...options }) })
+    const sandbox = await createSandbox({ store, provider: local({ data, ...options }), signal })
     const startMs = performance.now() - began
     const kib = memory()
     const { counts } = await sandbox.journal.summary({ types: ['sandbox.degraded'] })
@@ -70,7 +79,5 @@ async function lifeOf(options: LocalOptions): Promise<Life> {
     const stopMs = performance.now() - began
     await sandbox.close()
     return { startMs, stopMs, kib, said: degraded === 0 ? '' : ` (${degraded} degraded)` }
-  } finally {
-    rmSync(data, { recursive: true, force: true })
-  }
+  })
 }

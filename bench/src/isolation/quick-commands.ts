@@ -1,17 +1,30 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measurement } from '../measurement.ts'
 import { bubblewrapArgs, raw } from '../processes/raw.ts'
 import { withSandbox } from '../processes/sandbox.ts'
 import type { Row } from '../report.ts'
 
-const commands = 100
 const pids = 64
 
+interface Sizes {
+  readonly commands: number
+}
+
 /** Commands that end at once, under a limit of processes: those that have ended must not count. */
-export async function quickCommands(): Promise<Row[]> {
-  const plain = await plainly()
-  const ours = await withSandbox({ isolation: 'bubblewrap', limits: { pids } }, async (sandbox) => {
+export const quickCommands = measurement<Sizes>({
+  name: 'quickCommands',
+  what: `100 quick commands under bubblewrap with limits.pids ${pids}: how many fail`,
+  against: 'plain bwrap in such a group',
+  bars: ['0 failed'],
+  sizes: { full: { commands: 100 }, tiny: { commands: 5 } },
+  run,
+})
+
+async function run({ commands }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const plain = await plainly(commands, signal)
+  const ours = await withSandbox({ isolation: 'bubblewrap', limits: { pids } }, signal, async (sandbox) => {
     if (!sandbox.capabilities.limits.includes('pids')) return undefined
     let failed = 0
     for (let index = 0; index < commands; index += 1) {
@@ -38,7 +51,10 @@ export async function quickCommands(): Promise<Row[]> {
 }
 
 /** One bwrap a command, each of which joins the group first. */
-async function plainly(): Promise<{ failed: number; most: number } | undefined> {
+async function plainly(
+  commands: number,
+  signal: AbortSignal,
+): Promise<{ failed: number; most: number } | undefined> {
   const parent = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((folder) =>
     existsSync(join(folder, 'cgroup.procs')),
   )
@@ -53,7 +69,7 @@ async function plainly(): Promise<{ failed: number; most: number } | undefined> 
   const script = `echo $$ > ${join(group, 'cgroup.procs')}; exec bwrap "$@"`
   let failed = 0
   let most = 0
-  for (let index = 0; index < commands; index += 1) {
+  for (let index = 0; index < commands && !signal.aborted; index += 1) {
     if ((await raw('sh', ['-c', script, 'sh', ...bubblewrapArgs, 'true'])) !== 0) failed += 1
     most = Math.max(most, Number(readFileSync(join(group, 'pids.current'), 'utf8')))
   }

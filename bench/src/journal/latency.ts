@@ -2,14 +2,27 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { isGap } from '@vitrine/protocol'
+import { abortable } from '../abortable.ts'
+import { measurement } from '../measurement.ts'
 import { percentile, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 
-const perSecond = 1_000
-const seconds = 10
+interface Sizes {
+  readonly perSecond: number
+  /** Of which the first is left out. */
+  readonly seconds: number
+}
 
 /** From the call of `append` until a live tail has the event, at a steady rate. */
-export function latency(): Promise<Row[]> {
+export const latency = measurement<Sizes>({
+  name: 'latency',
+  what: 'append until a live tail has the event, at 1,000 events/s',
+  bars: ['≤ 2 ms / ≤ 15 ms'],
+  sizes: { full: { perSecond: 1_000, seconds: 10 }, tiny: { perSecond: 200, seconds: 2 } },
+  run,
+})
+
+function run({ perSecond, seconds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
     const journal = await store.journal('sbx_bench')
@@ -30,9 +43,9 @@ export function latency(): Promise<Row[]> {
         sentAt[seq] = performance.now()
         void journal.append([{ type: 'log.message', data: { level: 'info', message: 'x'.repeat(100) } }])
       }
-      await sleep(1)
+      await sleep(1, undefined, { signal })
     }
-    await reading
+    await abortable(signal, reading)
     const steady = took.slice(perSecond)
     const [p50, p99] = [percentile(steady, 0.5), percentile(steady, 0.99)]
     return [

@@ -1,38 +1,47 @@
 import { join } from 'node:path'
-import { context, trace } from '@opentelemetry/api'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { jsonlSink, openStore, sqliteStore } from '@vitrine/journal'
+import { measurement } from '../measurement.ts'
+import { traced } from '../processes/traced.ts'
 import { percentile, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 
-const calls = 10_000
-const warmUp = 2_000
+interface Sizes {
+  readonly calls: number
+  readonly warmUp: number
+}
 
 /** What an operation costs beside the call itself: two commits, a span, a JSONL sink. */
-export function operation(): Promise<Row[]> {
+export const operation = measurement<Sizes>({
+  name: 'operation',
+  what: 'an operation with journal, span and one JSONL sink',
+  against: 'the bare call',
+  bars: ['≤ +100 µs'],
+  sizes: { full: { calls: 10_000, warmUp: 2_000 }, tiny: { calls: 50, warmUp: 10 } },
+  run,
+})
+
+function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
+  return traced((forget) => measure(sizes, forget, signal))
+}
+
+function measure({ calls, warmUp }: Sizes, forget: () => void, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
-    const exporter = new InMemorySpanExporter()
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-    trace.setGlobalTracerProvider(
-      new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
-    )
     await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
     await store.addSink('audit', jsonlSink({ path: join(folder, 'audit.jsonl') }))
     const journal = await store.journal('sbx_bench')
     const bare: number[] = []
     const instrumented: number[] = []
     for (let call = 0; call < calls; call += 1) {
+      signal.throwIfAborted()
       let began = performance.now()
       await work()
       bare.push(performance.now() - began)
       began = performance.now()
       await journal.operate('exec', { argv: ['true'] }, work)
       instrumented.push(performance.now() - began)
-      if (call % 500 === 0) exporter.reset()
+      if (call % 500 === 0) forget()
     }
     await journal.flush()
-    trace.disable()
     const p50 = (took: readonly number[]) => percentile(took.slice(warmUp), 0.5) * 1_000
     const added = p50(instrumented) - p50(bare)
     return [

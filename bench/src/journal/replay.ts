@@ -1,61 +1,79 @@
 import { join } from 'node:path'
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { isGap } from '@vitrine/protocol'
+import { measurement } from '../measurement.ts'
 import { mebibytes, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { smallEvent } from './events.ts'
 
-const total = 1_000_000
-const warmUp = 100_000
 const batch = 1_000
 
+interface Sizes {
+  readonly total: number
+  readonly warmUp: number
+}
+
 /** A replay of a long journal, and a reader that stops reading while a million events pass. */
-export function replay(): Promise<Row[]> {
+export const replay = measurement<Sizes>({
+  name: 'replay',
+  what: 'replay of 1,000,000 events, its memory, and that of a reader that stalls meanwhile',
+  bars: ['≥ 300,000/s', '< 64 MiB'],
+  sizes: { full: { total: 1_000_000, warmUp: 100_000 }, tiny: { total: 5_000, warmUp: 1_000 } },
+  run,
+})
+
+function run({ total, warmUp }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     const path = join(folder, 'journal.db')
-    const stalled = await stalledReader(path)
+    const stalled = await stalledReader(path, { total, warmUp }, signal)
     await using store = await openStore(sqliteStore({ path }))
     const journal = await store.journal('sbx_bench')
     let expected = 1
     let rssAtWarmUp = 0
     const began = performance.now()
-    for await (const item of journal.tail()) {
+    for await (const item of journal.tail({ signal })) {
       if (isGap(item) || item.seq !== expected) throw new Error(`expected seq ${expected}`)
       if (expected === warmUp) rssAtWarmUp = rss()
       if (expected === total) break
       expected += 1
     }
+    signal.throwIfAborted()
     const perSecond = (total / (performance.now() - began)) * 1_000
     const growth = rss() - rssAtWarmUp
     return [
       {
-        what: 'replay of 1,000,000 events from SQLite',
+        what: `replay of ${count(total)} events from SQLite`,
         measured: rate(perSecond),
         against: '',
         bar: '≥ 300,000/s',
         holds: perSecond >= 300_000,
       },
-      memoryRow('memory growth of that replay after the first 100,000', growth),
+      memoryRow(`memory growth of that replay after the first ${count(warmUp)}`, growth),
       memoryRow(
-        'memory growth while a stalled reader misses 1,000,000 events; then it has them all',
+        `memory growth while a stalled reader misses ${count(total)} events; then it has them all`,
         stalled,
       ),
     ]
   })
 }
 
+function count(events: number): string {
+  return events.toLocaleString('en')
+}
+
 function memoryRow(what: string, growth: number): Row {
   return { what, measured: mebibytes(growth), against: '', bar: '< 64 MiB', holds: growth < 64 * 1024 * 1024 }
 }
 
-/** Writes the million. The growth counts from the first 100,000 on, so that it is the reader's and not the writer's. */
-async function stalledReader(path: string): Promise<number> {
+/** Writes all events. The growth counts from the end of the warm-up on, so that it is the reader's and not the writer's. */
+async function stalledReader(path: string, { total, warmUp }: Sizes, signal: AbortSignal): Promise<number> {
   await using store = await openStore(sqliteStore({ path }))
   const journal = await store.journal('sbx_bench')
-  const tail = journal.tail()
+  const tail = journal.tail({ signal })
   const first = tail.next()
   let rssAtWarmUp = 0
   for (let index = 0; index < total; index += batch) {
+    signal.throwIfAborted()
     await journal.append(Array.from({ length: batch }, (_, next) => smallEvent(index + next)))
     if (index === warmUp) rssAtWarmUp = rss()
   }

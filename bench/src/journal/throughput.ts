@@ -1,20 +1,34 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { type Journal, openStore, sqliteStore } from '@vitrine/journal'
-import { isGap } from '@vitrine/protocol'
+import { type EventInput, isGap } from '@vitrine/protocol'
+import { measurement } from '../measurement.ts'
 import { median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { smallEvent } from './events.ts'
 
-const total = 100_000
 const inFlight = 1_000
-const rounds = 5
-/** Made beforehand, as the rows of the bare insert are. */
-const events = Array.from({ length: total }, (_, index) => smallEvent(index))
+const bars = { one: 0.4, ten: 0.2 }
+
+interface Sizes {
+  readonly total: number
+  readonly rounds: number
+}
 
 /** Append and deliver to live readers, against a bare batch insert of the same rows into the same table. */
-export async function throughput(): Promise<Row[]> {
-  const sample = await inScratch(sampleOf)
+export const throughput = measurement<Sizes>({
+  name: 'throughput',
+  what: '100,000 events of 100 bytes to one and to ten live readers',
+  against: 'a bare batch insert of the same rows',
+  bars: [`≥ ${bars.one} ×`, `≥ ${bars.ten} ×`],
+  sizes: { full: { total: 100_000, rounds: 5 }, tiny: { total: 2_000, rounds: 1 } },
+  run,
+})
+
+async function run({ total, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  // Made beforehand, as the rows of the bare insert are.
+  const events = Array.from({ length: total }, (_, index) => smallEvent(index))
+  const sample = await inScratch((folder) => sampleOf(folder, events))
   const ratios: { one: number[]; ten: number[]; bare: number[]; rateOne: number[]; rateTen: number[] } = {
     one: [],
     ten: [],
@@ -23,9 +37,10 @@ export async function throughput(): Promise<Row[]> {
     rateTen: [],
   }
   for (let round = 0; round < rounds; round += 1) {
+    signal.throwIfAborted()
     const bare = await inScratch((folder) => bareInsert(folder, sample))
-    const one = await inScratch((folder) => appendAndDeliver(folder, 1))
-    const ten = await inScratch((folder) => appendAndDeliver(folder, 10))
+    const one = await inScratch((folder) => appendAndDeliver(folder, events, 1, signal))
+    const ten = await inScratch((folder) => appendAndDeliver(folder, events, 10, signal))
     ratios.bare.push(bare)
     ratios.rateOne.push(one)
     ratios.rateTen.push(ten)
@@ -33,26 +48,39 @@ export async function throughput(): Promise<Row[]> {
     ratios.ten.push(ten / bare)
   }
   const against = `${rate(median(ratios.bare))} bare insert`
+  const what = `${total.toLocaleString('en')} events of 100 bytes`
   return [
-    row('one live reader', median(ratios.rateOne), median(ratios.one), 0.4, against),
-    row('ten live readers', median(ratios.rateTen), median(ratios.ten), 0.2, against),
+    {
+      ...row(median(ratios.rateOne), median(ratios.one), bars.one),
+      what: `${what} to one live reader`,
+      against,
+    },
+    {
+      ...row(median(ratios.rateTen), median(ratios.ten), bars.ten),
+      what: `${what} to ten live readers`,
+      against,
+    },
   ]
 }
 
-function row(readers: string, perSecond: number, ratio: number, bar: number, against: string): Row {
+function row(perSecond: number, ratio: number, bar: number): Pick<Row, 'measured' | 'bar' | 'holds'> {
   return {
-    what: `${total.toLocaleString('en')} events of 100 bytes to ${readers}`,
     measured: `${rate(perSecond)}, ${ratio.toFixed(2)} ×; 0 lost, repeated or out of order`,
-    against,
     bar: `≥ ${bar} ×`,
     holds: ratio >= bar,
   }
 }
 
-async function appendAndDeliver(folder: string, readers: number): Promise<number> {
+async function appendAndDeliver(
+  folder: string,
+  events: readonly EventInput[],
+  readers: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const total = events.length
   await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
   const journal = await store.journal('sbx_bench')
-  const reading = Array.from({ length: readers }, () => readAll(journal))
+  const reading = Array.from({ length: readers }, () => readAll(journal, total, signal))
   const began = performance.now()
   for (let index = 0; index < total; ) {
     let last: Promise<unknown> | undefined
@@ -63,9 +91,9 @@ async function appendAndDeliver(folder: string, readers: number): Promise<number
   return (total / (performance.now() - began)) * 1_000
 }
 
-async function readAll(journal: Journal): Promise<void> {
+async function readAll(journal: Journal, total: number, signal: AbortSignal): Promise<void> {
   let expected = 1
-  for await (const item of journal.tail()) {
+  for await (const item of journal.tail({ signal })) {
     if (isGap(item) || item.seq !== expected)
       throw new Error(`expected seq ${expected}, got ${JSON.stringify(item)}`)
     if (expected === total) return
@@ -79,12 +107,12 @@ interface Sample {
   readonly rows: readonly SQLInputValue[][]
 }
 
-async function sampleOf(folder: string): Promise<Sample> {
+async function sampleOf(folder: string, events: readonly EventInput[]): Promise<Sample> {
   const path = join(folder, 'sample.db')
   {
     await using store = await openStore(sqliteStore({ path }))
     const journal = await store.journal('sbx_bench')
-    for (let index = 0; index < total; index += inFlight)
+    for (let index = 0; index < events.length; index += inFlight)
       await journal.append(events.slice(index, index + inFlight))
   }
   const db = new DatabaseSync(path, { readOnly: true })

@@ -1,23 +1,41 @@
 import { join } from 'node:path'
 import { openStore, sqliteStore } from '@vitrine/journal'
+import { measurement } from '../measurement.ts'
 import { percentile, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { smallEvent } from './events.ts'
 
-const total = 300_000
-const kept = 1_000
 const batch = 1_000
 const sliceBarMs = 10
 
+interface Sizes {
+  readonly total: number
+  readonly kept: number
+  readonly idleMs: number
+}
+
 /** How long the event loop waits at most while a journal is trimmed; the same wait without trimming beside it. */
-export function trim(): Promise<Row[]> {
+export const trim = measurement<Sizes>({
+  name: 'trim',
+  what: 'how long a turn of the event loop takes while 300,000 events are trimmed',
+  against: 'an idle event loop',
+  bars: [`≤ ${sliceBarMs} ms, 99 of 100`],
+  sizes: {
+    full: { total: 300_000, kept: 1_000, idleMs: 2_000 },
+    tiny: { total: 5_000, kept: 1_000, idleMs: 100 },
+  },
+  run,
+})
+
+function run({ total, kept, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
     const journal = await store.journal('sbx_bench')
     for (let index = 0; index < total; index += batch) {
+      signal.throwIfAborted()
       await journal.append(Array.from({ length: batch }, (_, next) => smallEvent(index + next)))
     }
-    const idle = await turns(new Promise((resolve) => setTimeout(resolve, 2_000)))
+    const idle = await turns(new Promise((resolve) => setTimeout(resolve, idleMs)))
     const began = performance.now()
     const trimming = journal.trim({ events: kept })
     const busy = await turns(trimming)

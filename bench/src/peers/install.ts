@@ -41,10 +41,19 @@ async function install(): Promise<string> {
   mkdirSync(folder, { recursive: true })
   writeFileSync(manifest, wanted)
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  await promisify(execFile)('npm', ['install', '--prefix', folder, ...quiet], {
-    cwd: folder,
-    timeout: installMs,
-  })
+  const options = { cwd: folder, timeout: installMs }
+  await promisify(execFile)('npm', ['install', '--prefix', folder, ...quiet], options).catch(explain)
   writeFileSync(mark, wanted)
   return folder
+}
+
+const prefix = 'npm error '
+const keptLines = 4
+
+/** In one line: npm says first what is wrong, and then where in itself it found out. */
+function explain({ stderr = '', killed = false }: { stderr?: string; killed?: boolean }): never {
+  const said = stderr.split('\n').filter((line) => line.startsWith(prefix))
+  const reasons = said.slice(0, keptLines).map((line) => line.slice(prefix.length).trim())
+  const timeout = `npm install did not end within ${installMs / 1_000} s`
+  throw new Error([...(killed ? [timeout] : []), ...reasons].join('; ') || 'npm install failed')
 }

@@ -2,24 +2,64 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { measurement } from '../measurement.ts'
+import { missingRow } from '../peers/peers.ts'
 import { mebibytes, median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import type { ArchiveFigures, ArchiveRequest } from './archive-host.ts'
 import { compare, isAlike, type Likeness } from './compare.ts'
 import { type ArchiveHostOptions, startHost } from './host.ts'
-import { large, many, type Source } from './source.ts'
+import { largeFilesOf, manyFilesOf, type Source } from './source.ts'
 
 const bar = { ratio: 1.5, rssBytes: 64 * 1024 * 1024 }
-const plainRounds = 3
-const run = promisify(execFile)
+const bars = [
+  `≤ ${bar.ratio} ×`,
+  'all alike: bytes, modes, owners, links, times to the µs',
+  `< ${mebibytes(bar.rssBytes)}`,
+]
+const execute = promisify(execFile)
 
-/** A workspace into a file and out of it, beside tar. */
-export async function manyFiles(): Promise<Row[]> {
-  return rowsOf(many)
+interface Rounds {
+  readonly rounds: number
+  /** By the streams that most would write. */
+  readonly plainRounds: number
 }
 
-export async function largeFiles(): Promise<Row[]> {
-  return rowsOf(large)
+/** A workspace into a file and out of it, beside tar. */
+export const manyFiles = measurement<Rounds & { readonly files: number }>({
+  name: 'manyFiles',
+  what: 'persist() and hydrate() of 5,000 files, 100 MiB: time, memory, and whether all is alike',
+  against: 'tar cf and tar xf; OpenAI unix-local',
+  bars,
+  needs: ['peers'],
+  sizes: {
+    full: { files: 5_000, rounds: 5, plainRounds: 3 },
+    tiny: { files: 100, rounds: 1, plainRounds: 1 },
+  },
+  async run({ files, ...rounds }, signal) {
+    return rowsOf({ source: manyFilesOf(files), rounds, signal, peers: [besideOpenai] })
+  },
+})
+
+export const largeFiles = measurement<Rounds & { readonly mebibytes: number }>({
+  name: 'largeFiles',
+  what: 'persist() and hydrate() of 4 files, 1 GiB: time, memory, and whether all is alike',
+  against: 'tar cf and tar xf',
+  bars,
+  sizes: {
+    full: { mebibytes: 1024, rounds: 3, plainRounds: 3 },
+    tiny: { mebibytes: 8, rounds: 1, plainRounds: 1 },
+  },
+  async run({ mebibytes: size, ...rounds }, signal) {
+    return rowsOf({ source: largeFilesOf(size), rounds, signal, peers: [] })
+  },
+})
+
+interface Scene {
+  readonly source: Source
+  readonly rounds: Rounds
+  readonly signal: AbortSignal
+  readonly peers: readonly ((scene: Scene, places: Places) => Promise<Row[]>)[]
 }
 
 interface Places {
@@ -34,7 +74,7 @@ function newWorkspace(folder: string): string {
   return path
 }
 
-function rowsOf(source: Source): Promise<Row[]> {
+function rowsOf(scene: Scene): Promise<Row[]> {
   return inScratch(async (folder) => {
     const places = {
       folder,
@@ -42,24 +82,28 @@ function rowsOf(source: Source): Promise<Row[]> {
       archive: join(folder, 'ours.tar'),
     }
     mkdirSync(places.source, { recursive: true })
-    source.plant(places.source)
-    const rows = [...(await persisting(source, places)), ...(await hydrating(source, places))]
-    for (const request of ['persist', 'hydrate'] as const) rows.push(await memory(source, places, request))
-    if (source === many) rows.push(...(await besideOpenai(source, places)))
+    scene.source.plant(places.source)
+    const rows = [...(await persisting(scene, places)), ...(await hydrating(scene, places))]
+    for (const request of ['persist', 'hydrate'] as const) rows.push(await memory(scene, places, request))
+    for (const beside of scene.peers) rows.push(...(await beside(scene, places)))
     return rows
   })
 }
 
-async function persisting({ what, rounds }: Source, { folder, source, archive }: Places): Promise<Row[]> {
+async function persisting(
+  { source: { what }, rounds: { rounds, plainRounds }, signal }: Scene,
+  { folder, source, archive }: Places,
+): Promise<Row[]> {
   const theirs = join(folder, 'theirs.tar')
   const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
     inTurns(times, {
-      tar: () => timed(() => run('tar', ['cf', theirs, '-C', source, '.'])),
+      tar: () => timed(() => execute('tar', ['cf', theirs, '-C', source, '.'])),
       ours: async () => (await ask(request, source)).ms,
       after: (who) => rmSync(who === 'tar' ? theirs : archive),
     })
   const { took, plainly } = await withHost(
     { who: 'ours', archive, folder: join(folder, 'persisting') },
+    signal,
     async (ask) => ({
       plainly: await turns(ask, 'persistPlainly', plainRounds),
       took: await turns(ask, 'persist', rounds),
@@ -72,17 +116,19 @@ async function persisting({ what, rounds }: Source, { folder, source, archive }:
 }
 
 async function hydrating(
-  { what, rounds, keeps }: Source,
+  { source: { what, keeps }, rounds: { rounds, plainRounds }, signal }: Scene,
   { folder, source, archive }: Places,
 ): Promise<Row[]> {
-  await withHost({ who: 'ours', archive, folder: join(folder, 'packing') }, (ask) => ask('persist', source))
+  await withHost({ who: 'ours', archive, folder: join(folder, 'packing') }, signal, (ask) =>
+    ask('persist', source),
+  )
   const likeness: { ours?: Likeness; tar?: Likeness } = {}
   let here = ''
   const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
     inTurns(times, {
       tar() {
         here = newWorkspace(folder)
-        return timed(() => run('tar', ['xf', archive, '-C', here]))
+        return timed(() => execute('tar', ['xf', archive, '-C', here]))
       },
       async ours() {
         here = newWorkspace(folder)
@@ -95,6 +141,7 @@ async function hydrating(
     })
   const { took, plainly } = await withHost(
     { who: 'ours', archive, folder: join(folder, 'hydrating') },
+    signal,
     async (ask) => ({
       plainly: await turns(ask, 'hydratePlainly', plainRounds),
       took: await turns(ask, 'hydrate', rounds),
@@ -122,10 +169,15 @@ async function hydrating(
 }
 
 /** In a process that has done nothing else. */
-async function memory({ what }: Source, places: Places, request: ArchiveRequest): Promise<Row> {
+async function memory(
+  { source: { what }, signal }: Scene,
+  places: Places,
+  request: ArchiveRequest,
+): Promise<Row> {
   const { folder, source, archive } = places
   const { ms, rssBytes } = await withHost(
     { who: 'ours', archive, folder: join(folder, `fresh-${request}`) },
+    signal,
     (ask) => ask(request, request === 'persist' ? source : newWorkspace(folder)),
   )
   return {
@@ -137,11 +189,11 @@ async function memory({ what }: Source, places: Places, request: ArchiveRequest)
   }
 }
 
-async function besideOpenai({ what }: Source, { folder, source }: Places): Promise<Row[]> {
+async function besideOpenai({ source: { what }, signal }: Scene, { folder, source }: Places): Promise<Row[]> {
   const rows: Row[] = []
   const archive = join(folder, 'openai.json')
   try {
-    await withHost({ who: 'openai', archive, folder: join(folder, 'openai') }, async (ask) => {
+    await withHost({ who: 'openai', archive, folder: join(folder, 'openai') }, signal, async (ask) => {
       for (const request of ['persist', 'hydrate'] as const) {
         const { ms, rssBytes } = await ask(request, source)
         rows.push({
@@ -154,21 +206,19 @@ async function besideOpenai({ what }: Source, { folder, source }: Places): Promi
       }
     })
   } catch (error) {
-    rows.push({
-      what: `persist and hydrate of ${what}`,
-      measured: '',
-      against: `OpenAI unix-local 0.20.0: ${String(error)}`,
-      bar: '',
-      holds: null,
-    })
+    rows.push(missingRow(`persist and hydrate of ${what}`, `OpenAI unix-local 0.20.0: ${String(error)}`))
   }
   return rows
 }
 
 type Ask = (request: ArchiveRequest, root: string) => Promise<ArchiveFigures>
 
-async function withHost<T>(options: ArchiveHostOptions, use: (ask: Ask) => Promise<T>): Promise<T> {
-  const host = await startHost(options)
+async function withHost<T>(
+  options: ArchiveHostOptions,
+  signal: AbortSignal,
+  use: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const host = await startHost(options, signal)
   try {
     return await use(host.ask)
   } finally {

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { abortable } from '../abortable.ts'
 import type { ArchiveFigures, ArchiveOrder, ArchiveRequest } from './archive-host.ts'
 
 /** A process of its own that persists and hydrates when asked. */
@@ -16,7 +17,10 @@ export interface ArchiveHostOptions {
   readonly folder: string
 }
 
-export async function startHost({ who, archive, folder }: ArchiveHostOptions): Promise<ArchiveHost> {
+export async function startHost(
+  { who, archive, folder }: ArchiveHostOptions,
+  signal: AbortSignal,
+): Promise<ArchiveHost> {
   mkdirSync(folder, { recursive: true })
   const script = fileURLToPath(new URL('./archive-host.ts', import.meta.url))
   const host = fork(script, [who, archive, folder], { execArgv: [...process.execArgv, '--expose-gc'] })
@@ -25,15 +29,16 @@ export async function startHost({ who, archive, folder }: ArchiveHostOptions): P
     throw new Error(`The process that archives (${who}) ended with ${code}.`)
   })
   failed.catch(() => undefined)
-  await Promise.race([once(host, 'message'), failed])
+  await abortable(signal, Promise.race([once(host, 'message'), failed]))
   return {
     async ask(request, root) {
       host.send({ request, root } satisfies ArchiveOrder)
-      const [figures] = await Promise.race([once(host, 'message'), failed])
+      const [figures] = await abortable(signal, Promise.race([once(host, 'message'), failed]))
       return figures as ArchiveFigures
     },
     async end() {
-      if (host.connected) host.send('end')
+      if (signal.aborted) host.kill()
+      else if (host.connected) host.send('end')
       await gone
     },
   }

@@ -12,10 +12,10 @@ import {
 import { dirname, join } from 'node:path'
 
 const mib = 1024 * 1024
+const fileBytes = Math.ceil((100 * mib) / 5_000)
 
 export interface Source {
   readonly what: string
-  readonly rounds: number
   /**
    * Whether what came out stays until the end. A file system may pass over what was just freed, which makes new files
    * slow for seconds after many were removed.
@@ -24,15 +24,15 @@ export interface Source {
   plant(root: string): void
 }
 
-export const many: Source = {
-  what: '5,000 files, 100 MiB',
-  rounds: 5,
+/** So many files of 20 KiB, with modes, times and links of all kinds. */
+export const manyFilesOf = (files: number): Source => ({
+  what: `${files.toLocaleString('en')} files, ${Math.round((files * fileBytes) / mib)} MiB`,
   keeps: true,
   plant(root) {
-    for (let index = 0; index < 5_000; index += 1) {
+    for (let index = 0; index < files; index += 1) {
       const name = index % 50 === 0 ? `naïve 日本語 ${index}.txt` : `file-${index}.txt`
       const path = join(root, `part-${index % 10}`, `folder-${index % 100}`, name)
-      put(path, Math.ceil((100 * mib) / 5_000))
+      put(path, fileBytes)
       chmodSync(path, [0o644, 0o755, 0o600][index % 3]!)
       // Any time but now, and not a whole second.
       utimesSync(path, 1_600_000_000, 1_600_000_000 + index * 1.000_123)
@@ -41,23 +41,23 @@ export const many: Source = {
     }
     symlinkSync('/nowhere/at all', join(root, 'dangling'))
     mkdirSync(join(root, 'empty'), { mode: 0o750 })
-    for (let folder = 0; folder < 100; folder += 1)
+    for (let folder = 0; folder < Math.min(files, 100); folder += 1)
       utimesSync(
         join(root, `part-${folder % 10}`, `folder-${folder}`),
         1_500_000_000,
         1_500_000_000.25 + folder,
       )
   },
-}
+})
 
-export const large: Source = {
-  what: '4 files, 1 GiB',
-  rounds: 3,
+/** Four files of so many mebibytes together. */
+export const largeFilesOf = (mebibytes: number): Source => ({
+  what: `4 files, ${mebibytes.toLocaleString('en')} MiB`,
   keeps: false,
   plant(root) {
-    for (const name of ['one', 'two', 'three', 'four']) put(join(root, name), 256 * mib)
+    for (const name of ['one', 'two', 'three', 'four']) put(join(root, name), (mebibytes / 4) * mib)
   },
-}
+})
 
 function put(path: string, bytes: number): void {
   mkdirSync(dirname(path), { recursive: true })

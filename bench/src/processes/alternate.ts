@@ -5,7 +5,8 @@ export async function alternate<Name extends string>(
     rounds,
     warmUp,
     between,
-  }: { rounds: number; warmUp: number; between?: () => Promise<unknown> | undefined },
+    signal,
+  }: { rounds: number; warmUp: number; between?: () => Promise<unknown> | undefined; signal: AbortSignal },
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(runs) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
@@ -15,6 +16,7 @@ export async function alternate<Name extends string>(
     const forward = Math.floor((round + warmUp) / names.length) % 2 === 0
     const order = [...names.slice(first), ...names.slice(0, first)]
     for (const name of forward ? order : order.toReversed()) {
+      signal.throwIfAborted()
       await between?.()
       const began = performance.now()
       await runs[name]()

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measurement } from '../measurement.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import { median, percentile, type Row } from '../report.ts'
 import { alternate } from './alternate.ts'
@@ -6,23 +7,39 @@ import { raw } from './raw.ts'
 import { withSandbox } from './sandbox.ts'
 import { traced } from './traced.ts'
 
-const rounds = 500
-const warmUp = 50
 const bar = 1.25
 /** What lies at least between two commands of an agent; the kernel's quick paths have gone cold by then. */
 const pauseMs = 30
-const pausedRounds = 60
+
+interface Sizes {
+  readonly rounds: number
+  readonly warmUp: number
+  readonly pausedRounds: number
+}
 
 /** What `exec` costs beside the process itself. */
-export async function exec(): Promise<Row[]> {
+export const exec = measurement<Sizes>({
+  name: 'exec',
+  what: "exec(['true']) without isolation, SQLite and span on: in a row, and with pauses",
+  against: 'raw spawn; TanStack local-process; OpenAI unix-local',
+  bars: [`≤ ${bar} ×`],
+  needs: ['peers'],
+  sizes: {
+    full: { rounds: 500, warmUp: 50, pausedRounds: 60 },
+    tiny: { rounds: 6, warmUp: 1, pausedRounds: 3 },
+  },
+  run,
+})
+
+function run({ rounds, warmUp, pausedRounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return traced((forget) =>
-    withSandbox({ isolation: 'none' }, async (sandbox, folder) => {
+    withSandbox({ isolation: 'none' }, signal, async (sandbox, folder) => {
       const ours = () => sandbox.exec(['true'])
-      const quick = await alternate({ raw: () => raw('true'), ours }, { rounds, warmUp })
+      const quick = await alternate({ raw: () => raw('true'), ours }, { rounds, warmUp, signal })
       forget()
       const paused = await alternate(
         { raw: () => raw('true'), ours },
-        { rounds: pausedRounds, warmUp: 5, between: () => sleep(pauseMs) },
+        { rounds: pausedRounds, warmUp: 5, between: () => sleep(pauseMs), signal },
       )
       const rows = [
         ratioRow(`exec(['true']), isolation none, SQLite and span on, ${rounds} in a row`, quick),
@@ -38,7 +55,7 @@ export async function exec(): Promise<Row[]> {
         }
         const took = await alternate(
           { peer: () => peer.exec('true'), ours: () => sandbox.exec('true') },
-          { rounds: rounds / 2, warmUp },
+          { rounds: rounds / 2, warmUp, signal },
         )
         await peer.close()
         const [mine, theirs] = [median(took.ours), median(took.peer)]

@@ -1,21 +1,36 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { measurement } from '../measurement.ts'
 import { peersFolder } from '../peers/install.ts'
 import { missingRow } from '../peers/peers.ts'
 import type { Row } from '../report.ts'
+import { scratchFolder } from '../scratch.ts'
 import { alive, end, newMark } from './alive.ts'
 
-const trees = 20
-const processes = trees * 3
 const startMs = 30_000
-const afterMs = 3_000
+
+interface Sizes {
+  readonly trees: number
+  /** How long after the kill it is looked for what is left. */
+  readonly afterMs: number
+}
 
 /** The host dies as hosts die when memory runs out: without a word. */
-export async function hostKilled(): Promise<Row[]> {
+export const hostKilled = measurement<Sizes>({
+  name: 'hostKilled',
+  what: 'kill -9 of a host that runs 20 trees of 3 processes: what is left after 3 s',
+  against: 'raw spawn, detached; TanStack local-process; OpenAI unix-local',
+  bars: ['0 alive'],
+  needs: ['peers'],
+  sizes: { full: { trees: 20, afterMs: 3_000 }, tiny: { trees: 2, afterMs: 1_000 } },
+  run,
+})
+
+async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const rowOf = (who: string, title: string) => rowAfterKill(who, title, sizes, signal)
   const rows: Row[] = []
   for (const isolation of ['none', 'bubblewrap']) {
     const row = await rowOf(isolation, `isolation ${isolation}`)
@@ -31,15 +46,25 @@ export async function hostKilled(): Promise<Row[]> {
   return rows
 }
 
-async function rowOf(who: string, title: string): Promise<Row> {
+async function rowAfterKill(
+  who: string,
+  title: string,
+  { trees, afterMs }: Sizes,
+  signal: AbortSignal,
+): Promise<Row> {
   const what = `host killed with -9 over ${trees} trees of 3: ${title}`
-  const { left, reason } = await killed(who)
+  const { left, reason } = await killed(who, { trees, afterMs }, signal)
   const measured = reason ?? `${left} alive after ${afterMs / 1_000} s`
   return { what, measured, against: '', bar: '', holds: reason === undefined ? null : false }
 }
 
-async function killed(who: string): Promise<{ left: number; reason?: string }> {
-  const folder = mkdtempSync(join('/var/tmp', 'vitrine-bench-'))
+async function killed(
+  who: string,
+  { trees, afterMs }: Sizes,
+  signal: AbortSignal,
+): Promise<{ left: number; reason?: string }> {
+  const processes = trees * 3
+  const folder = scratchFolder()
   const mark = newMark()
   const script = fileURLToPath(new URL('./host.ts', import.meta.url))
   const host = fork(script, [who, mark, folder, String(trees)], {
@@ -61,11 +86,11 @@ async function killed(who: string): Promise<{ left: number; reason?: string }> {
           left: 0,
           reason: `only ${alive(mark).length} of ${processes} started ${complaint.slice(0, 200)}`,
         }
-      await sleep(20)
+      await sleep(20, undefined, { signal })
     }
     host.kill('SIGKILL')
     await gone
-    await sleep(afterMs)
+    await sleep(afterMs, undefined, { signal })
     return { left: alive(mark).length }
   } finally {
     host.kill('SIGKILL')

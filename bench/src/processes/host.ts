@@ -6,7 +6,7 @@ import { createSandbox, local } from '@vitrine/sandbox'
 import { openPeer } from '../peers/peers.ts'
 import { treeCommand } from './alive.ts'
 
-const [who = '', mark = '', folder = '', trees = '20'] = process.argv.slice(2)
+const [who = '', mark = '', folder = '', trees = ''] = process.argv.slice(2)
 const start = await starter()
 await Promise.all(Array.from({ length: Number(trees) }, () => start(treeCommand(mark))))
 process.send?.('ready')

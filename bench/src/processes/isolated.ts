@@ -1,28 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
 import { alternate } from './alternate.ts'
 import { bubblewrapArgs, raw } from './raw.ts'
 import { withSandbox } from './sandbox.ts'
 import { traced } from './traced.ts'
 
-const rounds = 500
 const barMs = 6
 
+interface Sizes {
+  readonly rounds: number
+  readonly warmUp: number
+  readonly pausedRounds: number
+}
+
 /** What isolation adds to a command, in a row and with a pause between commands. */
-export async function isolated(): Promise<Row[]> {
+export const isolated = measurement<Sizes>({
+  name: 'isolated',
+  what: "exec(['true']) under bubblewrap, SQLite and span on: in a row, and with pauses",
+  against: 'raw spawn; plain bwrap per command',
+  bars: [`≤ +${barMs} ms`],
+  sizes: {
+    full: { rounds: 500, warmUp: 30, pausedRounds: 60 },
+    tiny: { rounds: 6, warmUp: 1, pausedRounds: 3 },
+  },
+  run,
+})
+
+function run({ rounds, warmUp, pausedRounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return traced((forget) =>
-    withSandbox({ isolation: 'bubblewrap' }, async (sandbox) => {
+    withSandbox({ isolation: 'bubblewrap' }, signal, async (sandbox) => {
       const runs = {
         raw: () => raw('true'),
         plain: () => raw('bwrap', [...bubblewrapArgs, 'true']),
         ours: () => sandbox.exec(['true']),
       }
-      const quick = await alternate(runs, { rounds, warmUp: 30 })
+      const quick = await alternate(runs, { rounds, warmUp, signal })
       forget()
-      const paused = await alternate(runs, { rounds: 60, warmUp: 5, between: () => sleep(30) })
+      const paused = await alternate(runs, {
+        rounds: pausedRounds,
+        warmUp,
+        between: () => sleep(30),
+        signal,
+      })
       return [
         row(`exec(['true']) under bubblewrap, SQLite and span on, ${rounds} in a row`, quick),
-        row('the same with 30 ms between commands, 60 times', paused),
+        row(`the same with 30 ms between commands, ${pausedRounds} times`, paused),
       ]
     }),
   )

@@ -1,28 +1,45 @@
 import { isGap, type JournalEvent } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
+import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
 import { bareRecorder } from './bare-recorder.ts'
 import { withSandbox } from './sandbox.ts'
 
-const lines = 2_000_000
-const rounds = 5
 const bar = 2
-const smallBudget = 1024 * 1024
+
+interface Sizes {
+  readonly lines: number
+  readonly rounds: number
+  /** Of the journal, so small that the output does not fit. */
+  readonly smallBudget: number
+}
 
 /** What `seq` prints. */
-export function sequence(end: '\n' | '\r\n'): Buffer {
+export function sequence(lines: number, end: '\n' | '\r\n'): Buffer {
   return Buffer.from(`${Array.from({ length: lines }, (_, index) => index + 1).join(end)}${end}`)
 }
 
 /** A program that writes as fast as it can, through the journal to a live reader. */
-export async function output(): Promise<Row[]> {
-  const expected = sequence('\n')
+export const output = measurement<Sizes>({
+  name: 'output',
+  what: 'seq 2000000 to a live reader: complete and in order, and head and tail within a budget',
+  against: 'the same pipe decoded and inserted into the same table',
+  bars: [`≤ ${bar} ×`, 'exact, within its budget'],
+  sizes: {
+    full: { lines: 2_000_000, rounds: 5, smallBudget: 1024 * 1024 },
+    tiny: { lines: 200_000, rounds: 1, smallBudget: 256 * 1024 },
+  },
+  run,
+})
+
+async function run({ lines, rounds, smallBudget }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const expected = sequence(lines, '\n')
   const ours: number[] = []
   const bare: number[] = []
   const ratios: number[] = []
   for (let round = 0; round < rounds; round += 1) {
     const base = await bareRecorder('seq', [String(lines)])
-    const mine = await withSandbox({ isolation: 'none' }, (sandbox) => watched(sandbox))
+    const mine = await withSandbox({ isolation: 'none' }, signal, (sandbox) => watched(sandbox, lines))
     if (!Buffer.concat(mine.chunks.map(bytesOf)).equals(expected))
       throw new Error('The output is not complete.')
     checkOffsets(mine.chunks)
@@ -40,13 +57,19 @@ export async function output(): Promise<Row[]> {
       bar: `≤ ${bar} ×`,
       holds: ratio <= bar,
     },
-    await overBudget(expected),
+    await overBudget(expected, { lines, smallBudget }, signal),
   ]
 }
 
-async function overBudget(expected: Buffer): Promise<Row> {
+async function overBudget(
+  expected: Buffer,
+  { lines, smallBudget }: Omit<Sizes, 'rounds'>,
+  signal: AbortSignal,
+): Promise<Row> {
   const limits = { journalBytes: smallBudget }
-  const { ms, chunks } = await withSandbox({ isolation: 'none', limits }, (sandbox) => watched(sandbox))
+  const { ms, chunks } = await withSandbox({ isolation: 'none', limits }, signal, (sandbox) =>
+    watched(sandbox, lines),
+  )
   const cut = chunks.findIndex(({ data }) => data.skipped !== undefined)
   const head = Buffer.concat(chunks.slice(0, Math.max(0, cut)).map(bytesOf))
   const tail = Buffer.concat(chunks.slice(Math.max(0, cut)).map(bytesOf))
@@ -67,7 +90,10 @@ async function overBudget(expected: Buffer): Promise<Row> {
 }
 
 /** Milliseconds from the call until a live reader has seen the end, and what it saw. */
-async function watched(sandbox: LocalSandbox): Promise<{ ms: number; chunks: JournalEvent[] }> {
+async function watched(
+  sandbox: LocalSandbox,
+  lines: number,
+): Promise<{ ms: number; chunks: JournalEvent[] }> {
   const chunks: JournalEvent[] = []
   const reading = (async () => {
     for await (const item of sandbox.journal.tail()) {

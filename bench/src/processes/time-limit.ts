@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measurement } from '../measurement.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import type { Row } from '../report.ts'
 import { alive, end, newMark, treeCommand } from './alive.ts'
@@ -9,13 +10,28 @@ const limitMs = 300
 const barMs = 500
 /** Who has not returned by then is not waited for. */
 const patienceMs = 5_000
-const afterMs = 3_000
+
+interface Sizes {
+  /** How long after its return it is looked for what is left. */
+  readonly afterMs: number
+}
 
 /** A command with a time limit and children that outlive their parent, one of them in a session of its own. */
-export async function timeLimit(): Promise<Row[]> {
+export const timeLimit = measurement<Sizes>({
+  name: 'timeLimit',
+  what: 'exec with a time limit on a tree of which one process leaves the session: when it returns, what is left',
+  against: 'raw spawn with `timeout`; TanStack local-process; OpenAI unix-local',
+  bars: [`≤ ${barMs} ms, 0 alive`],
+  needs: ['peers'],
+  sizes: { full: { afterMs: 3_000 }, tiny: { afterMs: 500 } },
+  run,
+})
+
+async function run({ afterMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const measured = (exec: (command: string) => Promise<unknown>) => runLimited(exec, afterMs, signal)
   const rows: Row[] = []
   for (const isolation of ['none', 'bubblewrap'] as const) {
-    await withSandbox({ isolation }, async (sandbox) => {
+    await withSandbox({ isolation }, signal, async (sandbox) => {
       const seen = await measured((command) => sandbox.exec(command, { timeoutMs: limitMs }))
       const holds = seen.returnedMs !== undefined && seen.returnedMs <= barMs && seen.left === 0
       rows.push({ ...rowOf(`isolation ${isolation}`, seen), bar: `≤ ${barMs} ms, 0 alive`, holds })
@@ -23,7 +39,7 @@ export async function timeLimit(): Promise<Row[]> {
   }
   rows.push(rowOf('raw spawn with `timeout`', await measured(rawWithin)))
   for (const name of peerNames) {
-    await withSandbox({ isolation: 'none' }, async (_, folder) => {
+    await withSandbox({ isolation: 'none' }, signal, async (_, folder) => {
       const peer = await openPeer(name, folder)
       if ('missing' in peer) {
         rows.push(missingRow(`the same, ${name}`, peer.missing))
@@ -40,24 +56,33 @@ export async function timeLimit(): Promise<Row[]> {
 interface Seen {
   readonly returnedMs: number | undefined
   readonly left: number
+  readonly afterMs: number
 }
 
-async function measured(run: (command: string) => Promise<unknown>): Promise<Seen> {
+async function runLimited(
+  exec: (command: string) => Promise<unknown>,
+  afterMs: number,
+  signal: AbortSignal,
+): Promise<Seen> {
   const mark = newMark()
+  let left: number[] = []
   const began = performance.now()
-  const returned = run(treeCommand(mark)).then(
+  const returned = exec(treeCommand(mark)).then(
     () => performance.now() - began,
     () => performance.now() - began,
   )
   const returnedMs = await Promise.race([returned, sleep(patienceMs, undefined, { ref: false })])
-  await sleep(afterMs)
-  const left = alive(mark)
-  end(left)
+  try {
+    await sleep(afterMs, undefined, { signal })
+  } finally {
+    left = alive(mark)
+    end(left)
+  }
   await returned
-  return { returnedMs, left: left.length }
+  return { returnedMs, left: left.length, afterMs }
 }
 
-function rowOf(who: string, { returnedMs, left }: Seen): Row {
+function rowOf(who: string, { returnedMs, left, afterMs }: Seen): Row {
   const returned =
     returnedMs === undefined ? `not after ${patienceMs} ms` : `after ${returnedMs.toFixed(0)} ms`
   return {

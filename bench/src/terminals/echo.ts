@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Process } from '@vitrine/protocol'
+import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { withSandbox } from '../processes/sandbox.ts'
 import { traced } from '../processes/traced.ts'
@@ -7,17 +8,30 @@ import { median, percentile, type Row } from '../report.ts'
 import { rawTerminal } from './raw-terminal.ts'
 import { until } from './until.ts'
 
-const rounds = 500
 const barMs = 1
 /** The program answers, not the kernel. */
 const command = 'stty raw -echo; printf ready; exec cat'
 
+interface Sizes {
+  readonly rounds: number
+  readonly warmUp: number
+}
+
 /** From a key that is typed until a viewer sees the program's answer. */
-export async function echo(): Promise<Row[]> {
+export const echo = measurement<Sizes>({
+  name: 'echo',
+  what: "a key that is typed until a viewer sees the program's answer",
+  against: 'a raw terminal',
+  bars: [`≤ ${barMs} ms`],
+  sizes: { full: { rounds: 500, warmUp: 50 }, tiny: { rounds: 10, warmUp: 1 } },
+  run,
+})
+
+async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
   for (const isolation of ['none', 'bubblewrap'] as const) {
     const took = await traced(() =>
-      withSandbox({ isolation }, async (sandbox) => {
+      withSandbox({ isolation }, signal, async (sandbox) => {
         const bare = rawTerminal(command)
         const heard = until((listener) => bare.screen.on('data', listener))
         await heard('ready')
@@ -43,7 +57,7 @@ export async function echo(): Promise<Row[]> {
             },
           },
           // The operation that typed it ends after the answer: it is not to be in the next one's way.
-          { rounds, warmUp: 50, between: () => inputs },
+          { rounds, warmUp, between: () => inputs, signal },
         )
         await process.kill()
         const gone = once(bare.child, 'exit')

@@ -1,26 +1,40 @@
+import { measurement } from '../measurement.ts'
 import { sequence } from '../processes/output.ts'
 import { withSandbox } from '../processes/sandbox.ts'
 import { median, type Row } from '../report.ts'
 import { rawTerminal } from './raw-terminal.ts'
 
-const lines = 2_000_000
-const rounds = 3
 const budget = 16 * 1024 * 1024
 /** It waits for a key, so that nothing is written before somebody watches. */
-const command = `stty -echo; printf ready; read key; exec seq ${lines}`
+const commandFor = (lines: number) => `stty -echo; printf ready; read key; exec seq ${lines}`
 const greeting = 'ready'
 
+interface Sizes {
+  readonly lines: number
+  readonly rounds: number
+}
+
 /** A program that floods its terminal, to a viewer that must not miss a byte. */
-export async function flood(): Promise<Row[]> {
-  const expected = Buffer.concat([Buffer.from(greeting), sequence('\r\n')])
+export const flood = measurement<Sizes>({
+  name: 'flood',
+  what: 'seq 2000000 in a terminal to a viewer, and what the journal keeps of it',
+  against: 'a raw terminal',
+  bars: ['nothing lost', `≤ ${budget} bytes, none unaccounted for`],
+  sizes: { full: { lines: 2_000_000, rounds: 3 }, tiny: { lines: 20_000, rounds: 1 } },
+  run,
+})
+
+async function run({ lines, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  const expected = Buffer.concat([Buffer.from(greeting), sequence(lines, '\r\n')])
+  const command = commandFor(lines)
   const ours: number[] = []
   const bare: number[] = []
   let kept = 0
   let skipped = 0
   let exact = true
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(await rawFlood())
-    await withSandbox({ isolation: 'none' }, async (sandbox) => {
+    bare.push(await rawFlood(command))
+    await withSandbox({ isolation: 'none' }, signal, async (sandbox) => {
       const process = await sandbox.spawn(command, { tty: { cols: 80, rows: 24 } })
       const chunks: Uint8Array[] = []
       let began = 0
@@ -58,7 +72,7 @@ export async function flood(): Promise<Row[]> {
   ]
 }
 
-async function rawFlood(): Promise<number> {
+async function rawFlood(command: string): Promise<number> {
   const { screen } = rawTerminal(command)
   let began = 0
   screen.on('data', () => {

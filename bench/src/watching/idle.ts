@@ -4,6 +4,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { abortable } from '../abortable.ts'
+import { measurement } from '../measurement.ts'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 import { mebibytes, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
@@ -11,31 +13,60 @@ import type { IdleCost } from './idle-host.ts'
 import { pathsOf, plant } from './trees.ts'
 import { ours, theirs } from './watchers.ts'
 
-const idleMs = 20_000
 const bar = { cpuShare: 0.005, rssBytes: 60 * 1024 * 1024 }
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar', 'tanstack']
 
+interface Tree {
+  readonly files: number
+  readonly folders: number
+}
+
+interface Sizes {
+  readonly idleMs: number
+  readonly watched: Tree
+  readonly untouched: Tree
+}
+
 /** What it costs to watch where nothing happens, and that nothing is told then. */
-export async function idle(): Promise<Row[]> {
-  // Both at once: twenty seconds of nothing are enough.
-  const [paid, told] = await Promise.all([cost(), untouched()])
+export const idle = measurement<Sizes>({
+  name: 'idle',
+  what: 'watching 50,000 files for 20 s where nothing happens: processor, memory, and that nothing is told',
+  against: 'watch: false; @parcel/watcher; chokidar; TanStack watchWorkspace',
+  bars: [`≤ ${percent(bar.cpuShare)}`, `≤ ${mebibytes(bar.rssBytes)}`, '0 events'],
+  needs: ['peers'],
+  sizes: {
+    full: {
+      idleMs: 20_000,
+      watched: { files: 50_000, folders: 1_000 },
+      untouched: { files: 20_000, folders: 400 },
+    },
+    tiny: { idleMs: 1_000, watched: { files: 100, folders: 5 }, untouched: { files: 100, folders: 5 } },
+  },
+  run,
+})
+
+async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
+  // Both at once: one time of nothing is enough.
+  const [paid, told] = await Promise.all([cost(sizes, signal), untouched(sizes, signal)])
   return [...paid, ...told]
 }
 
-async function cost(): Promise<Row[]> {
+async function cost({ idleMs, watched: { files, folders } }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(root, pathsOf(50_000, 1_000))
+    plant(root, pathsOf(files, folders))
     // At the same time: processor time is counted for each by itself.
-    const hosts = ['on', 'off', ...peers].map((who) => ({ who, cost: costOf(who, root, join(folder, who)) }))
-    const costs = new Map<string, IdleCost>()
-    for (const { who, cost: found } of hosts) costs.set(who, await found)
+    const hosts = ['on', 'off', ...peers].map(async (who) => {
+      const found = await costOf({ who, root, folder: join(folder, who), idleMs }, signal)
+      return [who, found] as const
+    })
+    const costs = new Map<string, IdleCost>(await Promise.all(hosts))
     const [on, off] = [costs.get('on')!, costs.get('off')!]
     const more = on.rssBytes - off.rssBytes
     return [
       {
-        what: `watching 50,000 files for ${idleMs / 1_000} s where nothing happens: processor`,
+        what: `watching ${files.toLocaleString('en')} files for ${idleMs / 1_000} s where nothing happens: processor`,
         measured: `${percent(on.cpuShare)} of a core`,
         against: `${percent(off.cpuShare)} of a core the same sandbox with watch: false`,
         bar: `≤ ${percent(bar.cpuShare)}`,
@@ -62,7 +93,14 @@ async function cost(): Promise<Row[]> {
   })
 }
 
-async function costOf(who: string, root: string, folder: string): Promise<IdleCost> {
+interface IdleHost {
+  readonly who: string
+  readonly root: string
+  readonly folder: string
+  readonly idleMs: number
+}
+
+async function costOf({ who, root, folder, idleMs }: IdleHost, signal: AbortSignal): Promise<IdleCost> {
   mkdirSync(folder)
   const script = fileURLToPath(new URL('./idle-host.ts', import.meta.url))
   const host = fork(script, [who, root, folder, String(idleMs)], {
@@ -73,33 +111,37 @@ async function costOf(who: string, root: string, folder: string): Promise<IdleCo
     throw new Error(`The process that watches (${who}) ended with ${code}.`)
   })
   try {
-    await Promise.race([once(host, 'message'), failed])
+    await abortable(signal, Promise.race([once(host, 'message'), failed]))
     host.send('go')
-    const [found] = await Promise.race([once(host, 'message'), failed])
+    const [found] = await abortable(signal, Promise.race([once(host, 'message'), failed]))
     return found as IdleCost
   } finally {
     failed.catch(() => undefined)
+    if (signal.aborted) host.kill()
     await gone
   }
 }
 
-async function untouched(): Promise<Row[]> {
+async function untouched(
+  { idleMs, untouched: { files, folders } }: Sizes,
+  signal: AbortSignal,
+): Promise<Row[]> {
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
     plant(
       root,
-      pathsOf(20_000, 400, (index) => `日本語-àéîõü-${index}.txt`),
+      pathsOf(files, folders, (index) => `日本語-àéîõü-${index}.txt`),
     )
     const mine = await ours(root, join(folder, 'ours'))
     const others = await Promise.all(
       peers.map(async (who) => ({ ...peerWatchers[who], watching: await theirs(peerWatchers[who], root) })),
     )
-    await sleep(idleMs)
+    await sleep(idleMs, undefined, { signal })
     await mine.settled()
     const rows: Row[] = [
       {
-        what: `20,000 files with Japanese and accented names that nobody touches for ${idleMs / 1_000} s`,
+        what: `${files.toLocaleString('en')} files with Japanese and accented names that nobody touches for ${idleMs / 1_000} s`,
         measured: `${mine.heard.length} events`,
         against: '',
         bar: '0 events',

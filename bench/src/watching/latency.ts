@@ -1,5 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { abortable } from '../abortable.ts'
+import { measurement } from '../measurement.ts'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 import { median, percentile, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
@@ -8,15 +10,7 @@ import { ours, theirs, type Watching } from './watchers.ts'
 import { byAProcess, byTheHost } from './writer.ts'
 
 const bar = { p50: 3, p99: 15 }
-const trees = [
-  { title: 'a tree of 1,000 files', files: 1_000, folders: 20 },
-  { title: '50,000 files in 1,000 folders', files: 50_000, folders: 1_000 },
-]
 const ourPauseMs = 12
-/** Each watcher has its turn that often: the machine's moods are shared. */
-const turns = 2
-const ourWrites = 125
-const peerWrites: Readonly<Record<PeerWatcherName, number>> = { parcel: 15, chokidar: 60, tanstack: 6 }
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar', 'tanstack']
 const writers = ['by the host', 'by a process'] as const
 
@@ -25,14 +19,55 @@ type Writing = (typeof writers)[number]
 type Figures = Record<Writing | 'starts', number[]>
 const all: readonly Who[] = ['ours', ...peers]
 
+interface Tree {
+  readonly files: number
+  readonly folders: number
+}
+
+interface Sizes {
+  readonly trees: readonly Tree[]
+  /** Each watcher has its turn that often: the machine's moods are shared. */
+  readonly turns: number
+  readonly writes: Readonly<Record<Who, number>>
+}
+
 /** From the return of a write to its event in a reader's hands. */
-export async function latency(): Promise<Row[]> {
+export const latency = measurement<Sizes>({
+  name: 'latency',
+  what: 'a write until its event is in the hands of a reader of files.watch(), in trees of 1,000 and 50,000 files',
+  against: '@parcel/watcher; chokidar; TanStack watchWorkspace',
+  bars: [`≤ ${bar.p50} / ≤ ${bar.p99} ms, 0 untold`],
+  needs: ['peers'],
+  sizes: {
+    full: {
+      trees: [
+        { files: 1_000, folders: 20 },
+        { files: 50_000, folders: 1_000 },
+      ],
+      turns: 2,
+      writes: { ours: 125, parcel: 15, chokidar: 60, tanstack: 6 },
+    },
+    tiny: {
+      trees: [{ files: 100, folders: 5 }],
+      turns: 1,
+      writes: { ours: 5, parcel: 2, chokidar: 2, tanstack: 1 },
+    },
+  },
+  run,
+})
+
+async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
-  for (const tree of trees) rows.push(...(await onTree(tree)))
+  for (const tree of sizes.trees) rows.push(...(await onTree(tree, sizes, signal)))
   return rows
 }
 
-async function onTree({ title, files, folders }: (typeof trees)[number]): Promise<Row[]> {
+async function onTree(
+  { files, folders }: Tree,
+  { turns, writes: writesOf }: Sizes,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const title = `${files.toLocaleString('en')} files in ${folders.toLocaleString('en')} folders`
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     const paths = pathsOf(files, folders)
@@ -44,6 +79,7 @@ async function onTree({ title, files, folders }: (typeof trees)[number]): Promis
     // One after the other: two watchers of one tree would be in each other's way.
     for (let turn = 0; turn < turns; turn += 1) {
       for (const [who, mine] of figures) {
+        signal.throwIfAborted()
         const began = performance.now()
         const watching =
           who === 'ours'
@@ -51,10 +87,14 @@ async function onTree({ title, files, folders }: (typeof trees)[number]): Promis
             : await theirs(peerWatchers[who], root)
         mine.starts.push(performance.now() - began)
         const pauseMs = who === 'ours' ? ourPauseMs : peerWatchers[who].pauseMs
-        const writes = who === 'ours' ? ourWrites : peerWrites[who]
-        for (const writer of writers)
-          mine[writer].push(...(await measured(watching, writer, root, some(paths, writes), pauseMs)))
-        await watching.stop()
+        try {
+          for (const writer of writers) {
+            const chosen = some(paths, writesOf[who])
+            mine[writer].push(...(await abortable(signal, measured(watching, writer, root, chosen, pauseMs))))
+          }
+        } finally {
+          await watching.stop()
+        }
       }
     }
     const mine = figures.get('ours')!

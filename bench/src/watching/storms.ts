@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { abortable } from '../abortable.ts'
+import { measurement } from '../measurement.ts'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 import type { Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
@@ -18,48 +20,57 @@ interface Storm {
 }
 
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar']
+const bar = 'lasting changes missed 0, differs from a rescan 0, phantom 0'
+
+interface Sizes {
+  readonly nested: { readonly files: number; readonly folders: number }
+  /** In the folder that is renamed, in the one that is deleted, and made and deleted at once. */
+  readonly some: number
+  /** Folders of 1,000 files that are made while the event loop is blocked. */
+  readonly blockedFolders: number
+}
 
 /** Makes files while the process that watches waits for it and hears nothing. */
 const makeFiles = `
 const { mkdirSync, writeFileSync } = require('node:fs')
-for (let folder = 0; folder < 30; folder += 1) {
+for (let folder = 0; folder < Number(process.argv[1]); folder += 1) {
   mkdirSync('blocked/' + folder, { recursive: true })
   for (let file = 0; file < 1000; file += 1) writeFileSync('blocked/' + folder + '/' + file, 'x')
 }
 `
 
-const kinds: readonly Storm[] = [
+const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
   {
-    what: '5,000 files in new nested folders',
+    what: `${nested.files.toLocaleString('en')} files in new nested folders`,
     touches: ['nested'],
-    run: (root) => plant(join(root, 'nested'), pathsOf(5_000, 500)),
+    run: (root) => plant(join(root, 'nested'), pathsOf(nested.files, nested.folders)),
   },
   {
-    what: 'a folder of 200 renamed',
+    what: `a folder of ${some} renamed`,
     touches: ['before', 'after'],
     prepare: (root) =>
       plant(
         root,
-        pathsOf(200, 20).map((path) => join('before', path)),
+        pathsOf(some, some / 10).map((path) => join('before', path)),
       ),
     run: (root) => renameSync(join(root, 'before'), join(root, 'after')),
   },
   {
-    what: 'a folder of 200 deleted',
+    what: `a folder of ${some} deleted`,
     touches: ['doomed'],
     prepare: (root) =>
       plant(
         root,
-        pathsOf(200, 20).map((path) => join('doomed', path)),
+        pathsOf(some, some / 10).map((path) => join('doomed', path)),
       ),
     run: (root) => rmSync(join(root, 'doomed'), { recursive: true }),
   },
   {
-    what: '200 files made and deleted at once',
+    what: `${some} files made and deleted at once`,
     touches: ['quick'],
     prepare: (root) => mkdirSync(join(root, 'quick')),
     run(root) {
-      for (let file = 0; file < 200; file += 1) {
+      for (let file = 0; file < some; file += 1) {
         const path = join(root, 'quick', String(file))
         writeFileSync(path, 'gone soon')
         unlinkSync(path)
@@ -67,26 +78,40 @@ const kinds: readonly Storm[] = [
     },
   },
   {
-    what: '30,000 files made while the event loop was blocked',
+    what: `${(blockedFolders * 1_000).toLocaleString('en')} files made while the event loop was blocked`,
     touches: ['blocked'],
-    run: (root) => void execFileSync(process.execPath, ['-e', makeFiles], { cwd: root }),
+    run: (root) =>
+      void execFileSync(process.execPath, ['-e', makeFiles, String(blockedFolders)], { cwd: root }),
   },
 ]
 
 /** What events amount to once everything was told, beside what is on disk. */
-export async function storms(): Promise<Row[]> {
+export const storms = measurement<Sizes>({
+  name: 'storms',
+  what: 'thousands of changes at once: what the events amount to beside what is on disk',
+  against: '@parcel/watcher; chokidar',
+  bars: [bar],
+  needs: ['peers'],
+  sizes: {
+    full: { nested: { files: 5_000, folders: 500 }, some: 200, blockedFolders: 30 },
+    tiny: { nested: { files: 100, folders: 10 }, some: 20, blockedFolders: 1 },
+  },
+  run,
+})
+
+async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
-  for (const storm of kinds) {
-    const { events, missed, differs, phantom, lateMs } = await through(storm, 'ours')
+  for (const storm of kindsOf(sizes)) {
+    const { events, missed, differs, phantom, lateMs } = await through(storm, 'ours', signal)
     rows.push({
       what: storm.what,
       measured: `missed ${missed}, differs ${differs}, phantom ${phantom}; ${events} events, the last ${lateMs.toFixed(0)} ms after the last change`,
       against: 'journal in SQLite, contents kept; paths, kinds and sizes compared',
-      bar: 'lasting changes missed 0, differs from a rescan 0, phantom 0',
+      bar,
       holds: missed === 0 && differs === 0 && phantom === 0,
     })
     for (const who of peers) {
-      const peer = await through(storm, who)
+      const peer = await through(storm, who, signal)
       rows.push({
         what: 'the same',
         measured: '',
@@ -99,7 +124,12 @@ export async function storms(): Promise<Row[]> {
   return rows
 }
 
-async function through(storm: Storm, who: PeerWatcherName | 'ours'): Promise<Counts & { lateMs: number }> {
+async function through(
+  storm: Storm,
+  who: PeerWatcherName | 'ours',
+  signal: AbortSignal,
+): Promise<Counts & { lateMs: number }> {
+  signal.throwIfAborted()
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
@@ -107,15 +137,18 @@ async function through(storm: Storm, who: PeerWatcherName | 'ours'): Promise<Cou
     storm.prepare?.(root)
     const watching =
       who === 'ours' ? await ours(root, join(folder, 'ours')) : await theirs(peerWatchers[who], root)
-    const before = scan(root)
-    storm.run(root)
-    const over = now()
-    await watching.settled()
-    const lateMs = Math.max(0, (watching.heard.at(-1)?.at ?? over) - over)
-    const counts = count(before, scan(root), watching.heard, (path) =>
-      storm.touches.some((touched) => path === touched || path.startsWith(`${touched}/`)),
-    )
-    await watching.stop()
-    return { ...counts, lateMs }
+    try {
+      const before = scan(root)
+      storm.run(root)
+      const over = now()
+      await abortable(signal, watching.settled())
+      const lateMs = Math.max(0, (watching.heard.at(-1)?.at ?? over) - over)
+      const counts = count(before, scan(root), watching.heard, (path) =>
+        storm.touches.some((touched) => path === touched || path.startsWith(`${touched}/`)),
+      )
+      return { ...counts, lateMs }
+    } finally {
+      await watching.stop()
+    }
   })
 }

@@ -26,7 +26,7 @@ type AddRequest = (request: ModelRequest) => void
 
 /**
  * A model for tests of real agents: it speaks the APIs of four providers, and marks in the last message of the user
- * say what it does (see `mark.ts`).
+ * say what it does (see `mark.ts`). Why it is our own: `docs/decisions/003-model-server-of-tests.md`.
  *
  * @example
  * await using model = await startModelServer()

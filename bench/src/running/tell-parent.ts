@@ -1,0 +1,18 @@
+/** What a child process tells the process that started it. */
+export type Told = { readonly value: unknown } | { readonly error: string }
+
+/**
+ * Does the work of a child process of `inChild` and tells its result. The signal is aborted when the parent says so or
+ * is gone. The process ends with its work: a timer or a socket that is left open does not keep it alive.
+ */
+export async function tellParent(work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const stop = new AbortController()
+  process.once('message', (reason: unknown) => stop.abort(new Error(String(reason))))
+  process.once('disconnect', () => stop.abort(new Error('The process that started this one is gone.')))
+  const told = await work(stop.signal).then(
+    (value): Told => ({ value }),
+    (error: unknown): Told => ({ error: error instanceof Error ? error.message : String(error) }),
+  )
+  if (process.connected) process.send?.(told, () => process.exit(0))
+  else process.exit(1)
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { benchmarks } from '../src/benchmarks.ts'
+import type { Measurement } from '../src/measurement.ts'
+import type { Row } from '../src/report.ts'
+import { type Outcome, runBenchmarks } from '../src/running/run-benchmarks.ts'
+
+/** Beside the limits of its measurements: a build, an installation of the peers, and the ends of processes. */
+const moreMs = 15 * 60_000
+
+describe.each(Object.entries(benchmarks))('the benchmark %s with tiny sizes', (name, measurements) => {
+  const timeout = measurements.reduce((sum, { limitMs }) => sum + limitMs.tiny, moreMs)
+
+  it('gives finite figures and every bar that it names', { timeout }, async ({ signal }) => {
+    const outcomes: Outcome[] = []
+    for await (const outcome of runBenchmarks({
+      catalogue: new URL('../src/benchmarks.ts', import.meta.url),
+      benchmarks,
+      names: [name],
+      size: 'tiny',
+      signal,
+    }))
+      outcomes.push(outcome)
+    expect(outcomes.flatMap(({ failure }) => failure ?? [])).toEqual([])
+    expect(outcomes.map(({ measurement }) => measurement)).toEqual(measurements.map((one) => one.name))
+    for (const [index, { rows }] of outcomes.entries()) expectFigures(measurements[index]!, rows)
+  })
+})
+
+function expectFigures({ name, bars }: Measurement, rows: readonly Row[]): void {
+  expect(rows, name).not.toEqual([])
+  for (const { what, measured, against, bar, holds } of rows) {
+    const figures = `${measured} ${against}`
+    expect(figures, what).toMatch(/\d/)
+    expect(figures, what).not.toMatch(/NaN|Infinity|undefined|not available/)
+    expect(holds === null, `${what}: a figure has a bar or is only to be looked at`).toBe(bar === '')
+  }
+  const told = new Set(rows.map(({ bar }) => bar).filter((bar) => bar !== ''))
+  expect([...told].toSorted(), name).toEqual([...new Set(bars)].toSorted())
+}
+
+describe('the catalogue', () => {
+  it('gives every measurement of a benchmark a name of its own', () => {
+    for (const [name, measurements] of Object.entries(benchmarks))
+      expect(new Set(measurements.map((one) => one.name)).size, name).toBe(measurements.length)
+  })
+
+  it('is what README.md says', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const rows = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
+      measurements.map(({ name, what, against, bars }) => [
+        `\`${benchmark} ${name}\``,
+        what,
+        against,
+        bars.join('; '),
+      ]),
+    )
+    expect(tableRows(readme)).toEqual(rows)
+  })
+})
+
+/** The cells of the lines that begin with a name. */
+function tableRows(markdown: string): string[][] {
+  return markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { parseCommand } from '../src/command.ts'
+
+const known = ['journal', 'agents']
+
+describe('the arguments of npm run bench', () => {
+  it.each([
+    [['journal'], { kind: 'run', names: ['journal'], size: 'full', output: 'table' }],
+    [
+      ['agents', 'journal', 'agents'],
+      { kind: 'run', names: ['agents', 'journal'], size: 'full', output: 'table' },
+    ],
+    [['all', '--tiny'], { kind: 'run', names: known, size: 'tiny', output: 'table' }],
+    [['--json', 'agents'], { kind: 'run', names: ['agents'], size: 'full', output: 'json' }],
+    [['list'], { kind: 'list' }],
+    [['journal', '-h'], { kind: 'help' }],
+    [[], { kind: 'wrong', message: 'Expected the name of a benchmark, got none.' }],
+    [
+      ['agents', 'daemons'],
+      { kind: 'wrong', message: 'There is no benchmark "daemons". There are: all, journal, agents.' },
+    ],
+  ])('%j are understood', (args, command) => {
+    expect(parseCommand(args, known)).toEqual(command)
+  })
+
+  it('with an unknown option are refused', () => {
+    expect(parseCommand(['journal', '--small'], known)).toEqual({
+      kind: 'wrong',
+      message: expect.stringContaining("Unknown option '--small'"),
+    })
+  })
+})
