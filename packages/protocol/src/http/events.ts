@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import { eventPage, eventSummary, journalEvent, journalGap, sinkState } from './responses/event.ts'
+import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
 import { count, jsonObject, words } from './values.ts'
 
@@ -8,8 +10,6 @@ const filter = {
   run: z.optional(z.string()),
   text: z.optional(z.string()),
 }
-
-export const page = z.object({ events: z.array(jsonObject), cursor: z.string(), end: z.boolean() })
 
 export const eventRoutes = table({
   readEvents: {
@@ -32,8 +32,9 @@ export const eventRoutes = table({
         /** `all`: every journal of the host under one cursor. */
         scope: z.optional(z.enum(['all', 'host'])),
       }),
-    answer: () => page,
+    answer: eventPage,
     streams: true,
+    frames: () => frames({ message: journalEvent(), gap: journalGap() }),
   },
   recordEvents: {
     method: 'POST',
@@ -52,19 +53,7 @@ export const eventRoutes = table({
     access: 'read',
     summary: 'How many events of each type, in slices of time.',
     query: () => z.object({ ...filter, buckets: z.optional(count) }),
-    answer: () =>
-      z.object({
-        buckets: z.array(
-          z.object({
-            from: z.string(),
-            to: z.string(),
-            seqs: z.optional(z.tuple([z.number(), z.number()])),
-            counts: z.record(z.string(), z.number()),
-          }),
-        ),
-        total: z.number(),
-        counts: z.record(z.string(), z.number()),
-      }),
+    answer: eventSummary,
   },
   readBlob: {
     method: 'GET',
@@ -80,6 +69,6 @@ export const eventRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Where events are delivered to, and how far behind each of them is.',
-    answer: () => z.object({ sinks: z.array(jsonObject) }),
+    answer: () => z.object({ sinks: z.array(sinkState()) }),
   },
 })

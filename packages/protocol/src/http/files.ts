@@ -1,20 +1,13 @@
 import * as z from 'zod/mini'
+import { journalEvent } from './responses/event.ts'
+import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
+import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, flag, jsonObject, modeText, size, words } from './values.ts'
+import { count, flag, modeText, size, words } from './values.ts'
 
 const user = z.optional(z.string())
-const kind = z.enum(['file', 'directory', 'symlink', 'other'])
 /** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine says what is wrong with another. */
 const scheme = z.optional(z.string())
-
-export const fileStat = z.object({
-  path: z.string(),
-  kind,
-  size: z.number(),
-  mode: z.number(),
-  modifiedAt: z.string(),
-  target: z.optional(z.string()),
-})
 
 const file = (method: 'GET' | 'POST' | 'PUT', name: string, summary: string) =>
   ({ method, path: `/files/${name}`, scope: 'sandbox', access: 'full', summary }) as const
@@ -45,17 +38,17 @@ export const fileRoutes = table({
         user,
       }),
     body: 'bytes',
-    answer: () => fileStat,
+    answer: fileStat,
   },
   listFiles: {
     ...file('GET', 'list', 'What is in a directory, by name.'),
     query: () => z.object({ path: z.string(), limit: z.optional(count), user }),
-    answer: () => z.object({ entries: z.array(fileStat), truncated: z.boolean() }),
+    answer: fileList,
   },
   statFile: {
     ...file('GET', 'stat', 'One file, directory or link.'),
     query: () => z.object({ path: z.string(), user }),
-    answer: () => fileStat,
+    answer: fileStat,
   },
   fileExists: {
     ...file('GET', 'exists', 'Whether there is something at a path.'),
@@ -110,23 +103,13 @@ export const fileRoutes = table({
         limit: z.optional(size),
         user,
       }),
-    answer: () =>
-      z.object({
-        hits: z.array(
-          z.object({
-            path: z.string(),
-            kind,
-            line: z.optional(z.number()),
-            text: z.optional(z.string()),
-          }),
-        ),
-        truncated: z.boolean(),
-      }),
+    answer: searchResult,
   },
   watchFiles: {
     ...file('GET', 'watch', 'The `file.*` events from now on.'),
     query: () => z.object({ ignore: z.optional(words) }),
     answer: 'event-stream',
+    frames: () => frames({ message: journalEvent() }),
   },
   flushFiles: {
     ...file('POST', 'flush', 'Answers once every change made before is in the journal.'),
@@ -142,7 +125,7 @@ export const fileRoutes = table({
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
     query: () => z.object({ path: z.string(), scheme, user }),
     body: 'bytes',
-    answer: () => jsonObject,
+    answer: unpacked,
   },
   extractArchive: {
     ...file(
@@ -153,6 +136,6 @@ export const fileRoutes = table({
     query: () => z.object({ path: z.string(), scheme, user }),
     body: 'bytes',
     bodyOptional: true,
-    answer: () => jsonObject,
+    answer: unpacked,
   },
 })

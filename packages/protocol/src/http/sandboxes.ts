@@ -1,21 +1,16 @@
 import * as z from 'zod/mini'
+import { unpacked } from './responses/file.ts'
+import {
+  health,
+  portAddress,
+  portInfo,
+  preview,
+  sandboxDescription,
+  sandboxInfo,
+  sandboxList,
+} from './responses/sandbox.ts'
 import { table } from './route.ts'
 import { command, count, jsonObject, texts } from './values.ts'
-
-export const sandboxInfo = z.object({
-  id: z.string(),
-  provider: z.string(),
-  labels: texts,
-  createdAt: z.string(),
-  state: z.enum(['running', 'kept', 'destroyed']),
-})
-
-/** What a client needs to be that sandbox. */
-export const sandboxDescription = z.object({
-  ...sandboxInfo.shape,
-  root: z.string(),
-  capabilities: jsonObject,
-})
 
 const lifecycle = (path: string, summary: string) =>
   ({ method: 'POST', path: `/sandboxes/{sandbox}/${path}`, scope: 'host', access: 'full', summary }) as const
@@ -27,7 +22,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Whether the daemon answers.',
-    answer: () => z.object({ status: z.literal('ok'), version: z.string() }),
+    answer: health,
   },
   callOff: {
     method: 'DELETE',
@@ -44,7 +39,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Every sandbox that the host remembers.',
-    answer: () => z.object({ sandboxes: z.array(sandboxInfo), default: z.optional(z.string()) }),
+    answer: sandboxList,
   },
   createSandbox: {
     method: 'POST',
@@ -76,7 +71,7 @@ export const sandboxRoutes = table({
         ),
       }),
     status: 201,
-    answer: () => sandboxDescription,
+    answer: sandboxDescription,
   },
   getSandbox: {
     method: 'GET',
@@ -84,23 +79,23 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One sandbox as it is now; it is not started.',
-    answer: () => sandboxInfo,
+    answer: sandboxInfo,
   },
   attachSandbox: {
     ...lifecycle('attach', 'Starts a sandbox that is kept, unless it runs.'),
-    answer: () => sandboxDescription,
+    answer: sandboxDescription,
   },
   startSandbox: {
     ...lifecycle('start', 'Starts a sandbox that was stopped.'),
-    answer: () => sandboxDescription,
+    answer: sandboxDescription,
   },
-  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: () => sandboxInfo },
-  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: () => sandboxInfo },
+  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: sandboxInfo },
+  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: sandboxInfo },
   stopSandbox: {
     ...lifecycle('stop', 'Persists the workspace and ends every process.'),
-    answer: () => sandboxInfo,
+    answer: sandboxInfo,
   },
-  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: () => sandboxInfo },
+  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: sandboxInfo },
   destroySandbox: {
     method: 'DELETE',
     path: '/sandboxes/{sandbox}',
@@ -152,7 +147,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'The workspace becomes what is in the tar, all of it or not at all.',
     body: 'bytes',
-    answer: () => jsonObject,
+    answer: unpacked,
   },
   listPorts: {
     method: 'GET',
@@ -160,7 +155,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'What listens in the sandbox.',
-    answer: () => z.object({ ports: z.array(jsonObject) }),
+    answer: () => z.object({ ports: z.array(portInfo()) }),
   },
   resolvePort: {
     method: 'GET',
@@ -169,7 +164,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
     query: () => z.object({ wait: z.optional(count) }),
-    answer: () => z.object({ host: z.string(), port: z.number(), url: z.string() }),
+    answer: portAddress,
   },
   previewPort: {
     method: 'POST',
@@ -178,6 +173,6 @@ export const sandboxRoutes = table({
     access: 'full',
     summary:
       'Shows a port to a browser: an address of its own, and a path for where such names do not resolve.',
-    answer: () => z.object({ url: z.string(), path: z.string(), token: z.string() }),
+    answer: preview,
   },
 })

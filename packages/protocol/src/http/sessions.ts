@@ -1,6 +1,10 @@
 import * as z from 'zod/mini'
+import { agentInfo, installProgress, installResult } from './responses/agent.ts'
+import { acceptedTurn, promptResult, runningTurn, sessionInfo, sessionState } from './responses/session.ts'
+import { frames } from './responses/stream.ts'
+import { transcript } from './responses/transcript.ts'
 import { table } from './route.ts'
-import { count, jsonObject, outcome, size, texts } from './values.ts'
+import { count, jsonObject, size, texts } from './values.ts'
 
 const permissionKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
 
@@ -35,30 +39,6 @@ const settings = {
   restoreChars: z.optional(size),
 }
 
-/** A session as it is now, with what it waits for. */
-export const sessionState = z.object({
-  id: z.string(),
-  agent: z.string(),
-  state: z.enum(['open', 'closed']),
-  createdAt: z.string(),
-  cwd: z.string(),
-  title: z.optional(z.string()),
-  turns: z.number(),
-  busy: z.boolean(),
-  options: z.array(jsonObject),
-  agentSession: z.optional(z.string()),
-  permissions: z.array(jsonObject),
-  questions: z.array(jsonObject),
-})
-
-export const promptResult = z.object({
-  turn: z.string(),
-  outcome,
-  stopReason: z.optional(z.string()),
-  usage: z.optional(jsonObject),
-  modelError: z.optional(jsonObject),
-})
-
 const one = <const Rest extends string>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   rest: Rest,
@@ -80,7 +60,7 @@ export const sessionRoutes = table({
         resume: z.optional(z.boolean()),
       }),
     status: 201,
-    answer: () => sessionState,
+    answer: sessionState,
   },
   listSessions: {
     method: 'GET',
@@ -89,14 +69,14 @@ export const sessionRoutes = table({
     // It asks the sandbox, and shows the agent's own words: who may only look on has the journal.
     access: 'full',
     summary: 'Every session of the sandbox, open or closed.',
-    answer: () => z.object({ sessions: z.array(jsonObject) }),
+    answer: () => z.object({ sessions: z.array(sessionInfo()) }),
   },
-  getSession: { ...one('GET', '', 'One session that is open.'), answer: () => sessionState },
+  getSession: { ...one('GET', '', 'One session that is open.'), answer: sessionState },
   resumeSession: {
     ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
     body: () => z.strictObject(settings),
     bodyOptional: true,
-    answer: () => sessionState,
+    answer: sessionState,
   },
   prompt: {
     ...one(
@@ -113,7 +93,8 @@ export const sessionRoutes = table({
         again: z.optional(z.boolean()),
       }),
     status: 202,
-    answer: () => z.union([z.object({ turn: z.string() }), promptResult]),
+    answer: () => z.union([promptResult(), acceptedTurn()]),
+    answerByStatus: () => ({ 200: promptResult(), 202: acceptedTurn() }),
   },
   getTurn: {
     ...one(
@@ -122,7 +103,7 @@ export const sessionRoutes = table({
       'How a turn ended; with `wait`, once it has, or after so many milliseconds.',
     ),
     query: () => z.object({ wait: z.optional(count) }),
-    answer: () => z.union([z.object({ turn: z.string(), running: z.literal(true) }), promptResult]),
+    answer: () => z.union([promptResult(), runningTurn()]),
   },
   cancelTurn: {
     ...one('POST', '/cancel', 'Ends the turn that runs, and answers those that wait.'),
@@ -134,22 +115,22 @@ export const sessionRoutes = table({
   setOption: {
     ...one('PUT', '/options/{option}', 'Chooses a mode, a model, a thought level, or another option.'),
     body: () => z.object({ value: z.union([z.string(), z.boolean()]) }),
-    answer: () => sessionState,
+    answer: sessionState,
   },
   setMode: {
     ...one('PUT', '/mode', 'Chooses a mode.'),
     body: () => z.object({ value: z.string() }),
-    answer: () => sessionState,
+    answer: sessionState,
   },
   setModel: {
     ...one('PUT', '/model', 'Chooses a model.'),
     body: () => z.object({ value: z.string() }),
-    answer: () => sessionState,
+    answer: sessionState,
   },
   setThoughtLevel: {
     ...one('PUT', '/thought-level', 'Chooses a thought level.'),
     body: () => z.object({ value: z.string() }),
-    answer: () => sessionState,
+    answer: sessionState,
   },
   answerPermission: {
     ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
@@ -174,7 +155,7 @@ export const sessionRoutes = table({
     ...one('GET', '/transcript', 'What was said and done, up to a `seq` of the journal or up to now.'),
     access: 'read',
     query: () => z.object({ at: z.optional(count) }),
-    answer: () => jsonObject,
+    answer: transcript,
   },
   closeSession: {
     ...one('DELETE', '', 'Ends a session and, if nobody else needs it, its agent.'),
@@ -186,7 +167,7 @@ export const sessionRoutes = table({
     body: () => z.object({ id: z.optional(z.string()) }),
     bodyOptional: true,
     status: 201,
-    answer: () => sessionState,
+    answer: sessionState,
   },
   listAgents: {
     method: 'GET',
@@ -194,7 +175,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'The agents there are.',
-    answer: () => z.object({ agents: z.array(jsonObject) }),
+    answer: () => z.object({ agents: z.array(agentInfo()) }),
   },
   getAgent: {
     method: 'GET',
@@ -202,7 +183,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One agent.',
-    answer: () => jsonObject,
+    answer: agentInfo,
   },
   installAgent: {
     method: 'POST',
@@ -217,7 +198,8 @@ export const sessionRoutes = table({
         reinstall: z.optional(z.nullable(z.boolean())),
       }),
     bodyOptional: true,
-    answer: () => jsonObject,
+    answer: installResult,
     streams: true,
+    frames: () => frames({ progress: installProgress(), result: installResult() }),
   },
 })
