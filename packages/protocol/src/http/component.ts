@@ -1,16 +1,18 @@
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
 
-/** The schemas that have a name in the OpenAPI document. A schema is registered when it is made. */
-export const components = z.registry<{ readonly id: string }>()
+const made = new Map<z.ZodMiniType, string>()
+
+/** The schemas made so far that have a name in the OpenAPI document. */
+export const components: ReadonlyMap<z.ZodMiniType, string> = made
 
 /** A named schema, made on its first use: most processes use none of them. */
-export function component<Schema extends z.ZodMiniType>(id: string, make: () => Schema): () => Schema {
-  let made: Schema | undefined
+export function component<Schema extends z.ZodMiniType>(name: string, make: () => Schema): () => Schema {
+  let schema: Schema | undefined
   return () => {
-    if (made === undefined) {
-      made = make()
-      components.add(made, { id })
+    if (schema === undefined) {
+      schema = make()
+      made.set(schema, name)
     }
-    return made
+    return schema
   }
 }

@@ -1,5 +1,12 @@
 import * as z from 'zod/mini'
-import { eventPage, eventSummary, journalEvent, journalGap, sinkState } from './responses/event.ts'
+import {
+  eventPage,
+  eventSummary,
+  journalEvent,
+  journalGap,
+  recordedEvent,
+  sinkState,
+} from './responses/event.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
 import { count, jsonObject, words } from './values.ts'
@@ -43,6 +50,7 @@ export const eventRoutes = table({
     access: 'full',
     summary: 'Records events of a run: `run.*`, `loop.*` and `log.*`.',
     body: () => z.object({ events: z.array(jsonObject) }),
+    bodyInDocument: () => z.object({ events: z.array(recordedEvent()) }),
     status: 204,
     answer: 'nothing',
   },
@@ -62,6 +70,7 @@ export const eventRoutes = table({
     access: 'read',
     summary: 'The bytes that an event refers to; byte ranges are answered.',
     answer: 'bytes',
+    ranges: true,
   },
   listSinks: {
     method: 'GET',

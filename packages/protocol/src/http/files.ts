@@ -26,6 +26,7 @@ export const fileRoutes = table({
         user,
       }),
     answer: 'bytes',
+    ranges: true,
   },
   writeFile: {
     ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
@@ -120,6 +121,7 @@ export const fileRoutes = table({
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
     query: () => z.object({ path: z.string(), scheme, user }),
     answer: 'bytes',
+    mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd', 'application/zip'],
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),

@@ -15,12 +15,18 @@ export interface Route {
   readonly summary: string
   readonly query?: z.ZodMiniObject
   readonly body?: z.ZodMiniType | 'bytes'
+  /** The body in the document, where it is checked by whoever it is passed on to, with errors of its own. */
+  readonly bodyInDocument?: z.ZodMiniType
   /** Of a body that may be left out. */
   readonly bodyOptional?: true
   readonly status?: 200 | 201 | 202 | 204
   readonly answer: z.ZodMiniType | Media
   /** The schema by status, of a route that answers with more than one. */
   readonly answerByStatus?: Readonly<Record<number, z.ZodMiniType>>
+  /** Of bytes; `application/octet-stream` by default. */
+  readonly mediaTypes?: readonly string[]
+  /** Of bytes: a `Range` is answered with 206. */
+  readonly ranges?: true
   /** What it gives instead to who accepts `text/event-stream`. */
   readonly streams?: true
   /** What is in the frames of its stream, by the name of their event; `message` are those without a name. */
@@ -29,7 +35,15 @@ export interface Route {
   readonly socketMessage?: z.ZodMiniType
 }
 
-const madeFields = ['query', 'body', 'answer', 'answerByStatus', 'frames', 'socketMessage'] as const
+const madeFields = [
+  'query',
+  'body',
+  'bodyInDocument',
+  'answer',
+  'answerByStatus',
+  'frames',
+  'socketMessage',
+] as const
 type MadeField = (typeof madeFields)[number]
 
 /** A route as it is written down: schemas are made when somebody asks for them. */

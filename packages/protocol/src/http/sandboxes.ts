@@ -139,6 +139,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'The workspace as a tar.',
     answer: 'bytes',
+    mediaTypes: ['application/x-tar'],
   },
   hydrateWorkspace: {
     method: 'PUT',

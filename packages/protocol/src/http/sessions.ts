@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { agentInfo, installProgress, installResult } from './responses/agent.ts'
+import { json } from './responses/json.ts'
 import { acceptedTurn, promptResult, runningTurn, sessionInfo, sessionState } from './responses/session.ts'
 import { frames } from './responses/stream.ts'
 import { transcript } from './responses/transcript.ts'
@@ -146,7 +147,7 @@ export const sessionRoutes = table({
     body: () =>
       z.object({
         action: z.enum(['accept', 'decline', 'cancel']),
-        content: z.optional(z.record(z.string(), z.json())),
+        content: z.optional(z.record(z.string(), json())),
       }),
     status: 204,
     answer: 'nothing',

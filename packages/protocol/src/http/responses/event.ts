@@ -5,11 +5,7 @@ import { component } from '../component.ts'
 
 const text = z.string().check(z.minLength(1))
 
-const envelope = () => ({
-  journal: text,
-  seq: z.int().check(z.gte(1)),
-  time: text,
-  source: z.enum(eventSources),
+const context = () => ({
   actor: z.exactOptional(text),
   sandbox: z.exactOptional(text),
   session: z.exactOptional(text),
@@ -17,6 +13,14 @@ const envelope = () => ({
   turn: z.exactOptional(text),
   operation: z.exactOptional(text),
   trace: z.exactOptional(z.object({ traceId: text, spanId: text, parentSpanId: z.exactOptional(text) })),
+})
+
+const envelope = () => ({
+  journal: text,
+  seq: z.int().check(z.gte(1)),
+  time: text,
+  source: z.enum(eventSources),
+  ...context(),
   derived: z.exactOptional(z.literal(true)),
 })
 
@@ -31,6 +35,17 @@ function eventOf(type: EventType): z.ZodMiniObject {
     z.object({ ...envelope(), type: z.literal(type), data: eventCatalogue[type] }),
   )()
 }
+
+/** What a runtime writes itself: `run.*`, `loop.*` and `log.*`; the journal adds the rest of the envelope. */
+export const recordedEvent = component('RecordedEvent', () => {
+  const types = (Object.keys(eventCatalogue) as EventType[]).filter((type) => /^(run|loop|log)\./.test(type))
+  const [first, ...rest] = types.map((type) =>
+    component(nameOf(`recorded.${type}`), () =>
+      z.object({ type: z.literal(type), data: z.exactOptional(eventCatalogue[type]), ...context() }),
+    )(),
+  )
+  return z.discriminatedUnion('type', [first!, ...rest])
+})
 
 export const journalGap = component('JournalGap', () =>
   z.object({
