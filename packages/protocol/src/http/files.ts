@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
 import { table } from './route.ts'
 import { count, flag, jsonObject, modeText, size, words } from './values.ts'
 
@@ -24,7 +25,7 @@ export const fileRoutes = table({
   readFile: {
     ...file('GET', 'content', 'The bytes of a file; byte ranges are answered, by header or by query.'),
     query: () =>
-      z.object({
+      strict({
         path: z.string(),
         /** The first byte. */
         from: z.optional(count),
@@ -37,7 +38,7 @@ export const fileRoutes = table({
   writeFile: {
     ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
     query: () =>
-      z.object({
+      strict({
         path: z.string(),
         append: z.optional(flag),
         parents: z.optional(flag),
@@ -49,23 +50,23 @@ export const fileRoutes = table({
   },
   listFiles: {
     ...file('GET', 'list', 'What is in a directory, by name.'),
-    query: () => z.object({ path: z.string(), limit: z.optional(count), user }),
+    query: () => strict({ path: z.string(), limit: z.optional(count), user }),
     answer: () => z.object({ entries: z.array(fileStat), truncated: z.boolean() }),
   },
   statFile: {
     ...file('GET', 'stat', 'One file, directory or link.'),
-    query: () => z.object({ path: z.string(), user }),
+    query: () => strict({ path: z.string(), user }),
     answer: () => fileStat,
   },
   fileExists: {
     ...file('GET', 'exists', 'Whether there is something at a path.'),
-    query: () => z.object({ path: z.string(), user }),
+    query: () => strict({ path: z.string(), user }),
     answer: () => z.object({ exists: z.boolean() }),
   },
   makeDirectory: {
     ...file('POST', 'mkdir', 'Makes a directory.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         parents: z.optional(z.boolean()),
         mode: z.optional(size),
@@ -76,14 +77,14 @@ export const fileRoutes = table({
   },
   moveFile: {
     ...file('POST', 'move', 'Moves what is at one path to another.'),
-    body: () => z.object({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
+    body: () => strict({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
     answer: 'nothing',
   },
   removeFile: {
     ...file('POST', 'remove', 'Removes a file, or a directory with `recursive`.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         recursive: z.optional(z.boolean()),
         force: z.optional(z.boolean()),
@@ -94,14 +95,14 @@ export const fileRoutes = table({
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: () => z.object({ path: z.string(), mode: size, user }),
+    body: () => strict({ path: z.string(), mode: size, user }),
     status: 204,
     answer: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         name: z.optional(z.string()),
         content: z.optional(z.string()),
@@ -125,7 +126,7 @@ export const fileRoutes = table({
   },
   watchFiles: {
     ...file('GET', 'watch', 'The `file.*` events from now on.'),
-    query: () => z.object({ ignore: z.optional(words) }),
+    query: () => strict({ ignore: z.optional(words) }),
     answer: 'event-stream',
   },
   flushFiles: {
@@ -135,12 +136,12 @@ export const fileRoutes = table({
   },
   downloadArchive: {
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     answer: 'bytes',
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
     answer: () => jsonObject,
   },
@@ -150,7 +151,7 @@ export const fileRoutes = table({
       'extract',
       'Unpacks the archive at a path where it lies; one in the body is put there first.',
     ),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
     bodyOptional: true,
     answer: () => jsonObject,

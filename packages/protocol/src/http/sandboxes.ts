@@ -1,4 +1,8 @@
 import * as z from 'zod/mini'
+import { localOptions } from '../options/local.ts'
+import { manifestOptions } from '../options/manifest.ts'
+import { policyOptions } from '../options/policy.ts'
+import { strict } from '../options/strict.ts'
 import { table } from './route.ts'
 import { command, count, jsonObject, texts } from './values.ts'
 
@@ -53,27 +57,15 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Creates a sandbox and starts it.',
     body: () =>
-      z.strictObject({
+      strict({
         id: z.optional(z.string()),
         provider: z.optional(z.string()),
         labels: z.optional(texts),
-        /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
-        local: z.optional(
-          z.looseObject({
-            root: z.optional(z.string()),
-            isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
-            user: z.optional(z.string()),
-          }),
-        ),
-        workspace: z.optional(jsonObject),
+        /** For sandboxes on the daemon's machine; where it keeps its own data is the daemon's. */
+        local: z.optional(z.omit(localOptions.local, { data: true })),
+        workspace: z.optional(manifestOptions.json),
         /** Which commands may run: rules, and what becomes of the others. */
-        policy: z.optional(
-          z.strictObject({
-            allow: z.optional(z.array(z.string())),
-            deny: z.optional(z.array(z.string())),
-            otherwise: z.optional(z.enum(['allow', 'ask', 'deny'])),
-          }),
-        ),
+        policy: z.optional(policyOptions.policy),
       }),
     status: 201,
     answer: () => sandboxDescription,
@@ -124,7 +116,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Registers a command that runs before the workspace is persisted by a stop.',
-    body: () => z.object({ command }),
+    body: () => strict({ command }),
     status: 204,
     answer: 'nothing',
   },
@@ -134,7 +126,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Keeps a path of the workspace out of what is persisted.',
-    body: () => z.object({ path: z.string() }),
+    body: () => strict({ path: z.string() }),
     answer: () => z.object({ path: z.string() }),
   },
   persistWorkspace: {
@@ -168,7 +160,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
-    query: () => z.object({ wait: z.optional(count) }),
+    query: () => strict({ wait: z.optional(count) }),
     answer: () => z.object({ host: z.string(), port: z.number(), url: z.string() }),
   },
   previewPort: {
