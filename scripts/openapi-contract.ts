@@ -11,6 +11,7 @@ export async function formComplaints(document: Json): Promise<string[]> {
 /** Schemas of a document that say nothing, and `Json` where a shape is known. */
 export function schemaComplaints(document: Json): string[] {
   const found = schemasIn(document)
+  const allowed = [...foreign.keys(), ...pendingRequestOptions]
   const uses = found.filter(({ schema }) => schema.$ref === anyJson).map(({ path }) => path)
   return [
     ...found
@@ -19,7 +20,7 @@ export function schemaComplaints(document: Json): string[] {
     ...uses
       .filter((path) => !isForeign(path) && !isPending(path))
       .map((path) => `${path} is Json, and its shape is known.`),
-    ...[...foreign.keys()]
+    ...allowed
       .filter((place) => !uses.some((path) => path.endsWith(place)))
       .map((place) => `${place} is listed as Json, and is not.`),
   ]
@@ -52,19 +53,8 @@ const foreign = new Map([
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])
 
-/** Options that the engine and the agents check, and whose shape is not in the protocol yet. Must become empty. */
-const pendingRequestOptions = [
-  'createSandbox: /properties/workspace/additionalProperties',
-  'openSession, resumeSession: /properties/mcpServers/items/additionalProperties',
-]
-
-function isPending(path: string): boolean {
-  return pendingRequestOptions.some((option) => path.endsWith(option.replace(/^.*: /, '')))
-}
-
-function isForeign(path: string): boolean {
-  return [...foreign.keys()].some((place) => path.endsWith(place))
-}
+/** Options of requests whose shape is not in the protocol yet. Must become empty. */
+const pendingRequestOptions = ['/properties/mcpServers/items/additionalProperties']
 
 interface Found {
   /** Where it is, without the words that every response and body has. */

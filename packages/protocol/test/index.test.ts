@@ -59,6 +59,7 @@ it('exports these types and no others by name', async () => {
     'BlobRef',
     'CallContext',
     'Capabilities',
+    'CommandPolicyOptions',
     'CreateSandboxOptions',
     'DesktopEventType',
     'ErrorCode',
@@ -89,6 +90,7 @@ it('exports these types and no others by name', async () => {
     'Problem',
     'ReadOptions',
     'Retryable',
+    'Rule',
     'Sandbox',
     'SandboxClient',
     'SandboxCore',
@@ -100,6 +102,7 @@ it('exports these types and no others by name', async () => {
     'SummaryOptions',
     'TailOptions',
     'TraceIds',
+    'Verdict',
     'VitrineErrorOptions',
     'WorkKindName',
     'WorkMark',
@@ -107,6 +110,8 @@ it('exports these types and no others by name', async () => {
   expect(wholes.sort()).toEqual([
     './sandbox/agents.ts',
     './sandbox/files.ts',
+    './sandbox/local.ts',
+    './sandbox/manifest.ts',
     './sandbox/processes.ts',
     './sandbox/sessions.ts',
   ])

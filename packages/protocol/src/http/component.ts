@@ -9,10 +9,13 @@ export const components: ReadonlyMap<z.ZodMiniType, string> = made
 export function component<Schema extends z.ZodMiniType>(name: string, make: () => Schema): () => Schema {
   let schema: Schema | undefined
   return () => {
-    if (schema === undefined) {
-      schema = make()
-      made.set(schema, name)
-    }
+    schema ??= named(name, make())
     return schema
   }
+}
+
+/** Gives a name to a schema that is there already: one that holds itself needs one. */
+export function named<Schema extends z.ZodMiniType>(name: string, schema: Schema): Schema {
+  made.set(schema, name)
+  return schema
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
 import {
   eventPage,
   eventSummary,
@@ -26,7 +27,7 @@ export const eventRoutes = table({
     access: 'read',
     summary: 'A page of events; as a stream, history and then live; with `wait`, as soon as there is one.',
     query: () =>
-      z.object({
+      strict({
         ...filter,
         after: z.optional(z.string()),
         before: z.optional(z.string()),
@@ -49,7 +50,7 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Records events of a run: `run.*`, `loop.*` and `log.*`.',
-    body: () => z.object({ events: z.array(jsonObject) }),
+    body: () => strict({ events: z.array(jsonObject) }),
     bodyInDocument: () => z.object({ events: z.array(recordedEvent()) }),
     status: 204,
     answer: 'nothing',
@@ -60,7 +61,7 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'How many events of each type, in slices of time.',
-    query: () => z.object({ ...filter, buckets: z.optional(count) }),
+    query: () => strict({ ...filter, buckets: z.optional(count) }),
     answer: eventSummary,
   },
   readBlob: {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
 import { journalEvent } from './responses/event.ts'
 import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
 import { frames } from './responses/stream.ts'
@@ -17,7 +18,7 @@ export const fileRoutes = table({
   readFile: {
     ...file('GET', 'content', 'The bytes of a file; byte ranges are answered, by header or by query.'),
     query: () =>
-      z.object({
+      strict({
         path: z.string(),
         /** The first byte. */
         from: z.optional(count),
@@ -31,7 +32,7 @@ export const fileRoutes = table({
   writeFile: {
     ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
     query: () =>
-      z.object({
+      strict({
         path: z.string(),
         append: z.optional(flag),
         parents: z.optional(flag),
@@ -43,23 +44,23 @@ export const fileRoutes = table({
   },
   listFiles: {
     ...file('GET', 'list', 'What is in a directory, by name.'),
-    query: () => z.object({ path: z.string(), limit: z.optional(count), user }),
+    query: () => strict({ path: z.string(), limit: z.optional(count), user }),
     answer: fileList,
   },
   statFile: {
     ...file('GET', 'stat', 'One file, directory or link.'),
-    query: () => z.object({ path: z.string(), user }),
+    query: () => strict({ path: z.string(), user }),
     answer: fileStat,
   },
   fileExists: {
     ...file('GET', 'exists', 'Whether there is something at a path.'),
-    query: () => z.object({ path: z.string(), user }),
+    query: () => strict({ path: z.string(), user }),
     answer: () => z.object({ exists: z.boolean() }),
   },
   makeDirectory: {
     ...file('POST', 'mkdir', 'Makes a directory.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         parents: z.optional(z.boolean()),
         mode: z.optional(size),
@@ -70,14 +71,14 @@ export const fileRoutes = table({
   },
   moveFile: {
     ...file('POST', 'move', 'Moves what is at one path to another.'),
-    body: () => z.object({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
+    body: () => strict({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
     answer: 'nothing',
   },
   removeFile: {
     ...file('POST', 'remove', 'Removes a file, or a directory with `recursive`.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         recursive: z.optional(z.boolean()),
         force: z.optional(z.boolean()),
@@ -88,14 +89,14 @@ export const fileRoutes = table({
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: () => z.object({ path: z.string(), mode: size, user }),
+    body: () => strict({ path: z.string(), mode: size, user }),
     status: 204,
     answer: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         name: z.optional(z.string()),
         content: z.optional(z.string()),
@@ -108,7 +109,7 @@ export const fileRoutes = table({
   },
   watchFiles: {
     ...file('GET', 'watch', 'The `file.*` events from now on.'),
-    query: () => z.object({ ignore: z.optional(words) }),
+    query: () => strict({ ignore: z.optional(words) }),
     answer: 'event-stream',
     frames: () => frames({ message: journalEvent() }),
   },
@@ -119,13 +120,13 @@ export const fileRoutes = table({
   },
   downloadArchive: {
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     answer: 'bytes',
     mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd', 'application/zip'],
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
     answer: unpacked,
   },
@@ -135,7 +136,7 @@ export const fileRoutes = table({
       'extract',
       'Unpacks the archive at a path where it lies; one in the body is put there first.',
     ),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
     bodyOptional: true,
     answer: unpacked,

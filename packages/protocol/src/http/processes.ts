@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
 import {
   execResult,
   logEntry,
@@ -18,7 +19,7 @@ const how = {
   timeoutMs: z.optional(size),
 }
 
-export const execRequest = z.object({
+export const execRequest = strict({
   /** A text runs in a shell, a list as it is. */
   command,
   shell: z.optional(z.union([z.string(), z.array(z.string())])),
@@ -28,7 +29,7 @@ export const execRequest = z.object({
   maxOutputBytes: z.optional(size),
 })
 
-export const spawnRequest = z.object({
+export const spawnRequest = strict({
   /** A program, with `args`; a list is a program with its arguments; with `shell`, a text for it. */
   command,
   args: z.optional(z.array(z.string())),
@@ -59,7 +60,7 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'The same with the body as its input, as it comes, and everything else as JSON in the query.',
-    query: () => z.object({ options: z.string() }),
+    query: () => strict({ options: z.string() }),
     body: 'bytes',
     answer: execResult,
   },
@@ -78,12 +79,12 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Every process that was started and not removed.',
-    query: () => z.object({ owner: z.optional(z.string()) }),
+    query: () => strict({ owner: z.optional(z.string()) }),
     answer: () => z.object({ processes: z.array(processInfo()) }),
   },
   getProcess: {
     ...one('GET', '', 'One process; with `wait`, once it has ended.'),
-    query: () => z.object({ wait: z.optional(count) }),
+    query: () => strict({ wait: z.optional(count) }),
     answer: processInfo,
   },
   removeProcess: {
@@ -94,7 +95,7 @@ export const processRoutes = table({
   readLogs: {
     ...one('GET', '/logs', 'What it wrote, from the journal; with `follow`, as a stream.'),
     query: () =>
-      z.object({
+      strict({
         stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
         tail: z.optional(count),
         since: z.optional(z.string()),
@@ -121,23 +122,23 @@ export const processRoutes = table({
   },
   signalProcess: {
     ...one('POST', '/signal', 'Sends a signal.'),
-    body: () => z.object({ signal: z.string() }),
+    body: () => strict({ signal: z.string() }),
     status: 204,
     answer: 'nothing',
   },
   stopProcess: {
     ...one('POST', '/stop', 'Ends it politely, then for certain.'),
-    query: () => z.object({ waitMs: z.optional(count) }),
+    query: () => strict({ waitMs: z.optional(count) }),
     answer: processInfo,
   },
   killProcess: {
     ...one('POST', '/kill', 'Ends it with everything it started.'),
-    query: () => z.object({ waitMs: z.optional(count) }),
+    query: () => strict({ waitMs: z.optional(count) }),
     answer: processInfo,
   },
   openTerminal: {
     ...one('GET', '/terminal/ws', 'A terminal over a WebSocket.'),
-    query: () => z.object({ access_token: z.optional(z.string()) }),
+    query: () => strict({ access_token: z.optional(z.string()) }),
     answer: 'socket',
     socketMessage: terminalMessage,
   },

@@ -1,4 +1,8 @@
 import * as z from 'zod/mini'
+import { localOptions } from '../options/local.ts'
+import { manifestOptions } from '../options/manifest.ts'
+import { policyOptions } from '../options/policy.ts'
+import { strict } from '../options/strict.ts'
 import { unpacked } from './responses/file.ts'
 import {
   health,
@@ -10,7 +14,7 @@ import {
   sandboxList,
 } from './responses/sandbox.ts'
 import { table } from './route.ts'
-import { command, count, jsonObject, texts } from './values.ts'
+import { command, count, texts } from './values.ts'
 
 const lifecycle = (path: string, summary: string) =>
   ({ method: 'POST', path: `/sandboxes/{sandbox}/${path}`, scope: 'host', access: 'full', summary }) as const
@@ -48,27 +52,15 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Creates a sandbox and starts it.',
     body: () =>
-      z.strictObject({
+      strict({
         id: z.optional(z.string()),
         provider: z.optional(z.string()),
         labels: z.optional(texts),
-        /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
-        local: z.optional(
-          z.looseObject({
-            root: z.optional(z.string()),
-            isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
-            user: z.optional(z.string()),
-          }),
-        ),
-        workspace: z.optional(jsonObject),
+        /** For sandboxes on the daemon's machine; where it keeps its own data is the daemon's. */
+        local: z.optional(z.omit(localOptions.local, { data: true })),
+        workspace: z.optional(manifestOptions.json),
         /** Which commands may run: rules, and what becomes of the others. */
-        policy: z.optional(
-          z.strictObject({
-            allow: z.optional(z.array(z.string())),
-            deny: z.optional(z.array(z.string())),
-            otherwise: z.optional(z.enum(['allow', 'ask', 'deny'])),
-          }),
-        ),
+        policy: z.optional(policyOptions.policy),
       }),
     status: 201,
     answer: sandboxDescription,
@@ -119,7 +111,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Registers a command that runs before the workspace is persisted by a stop.',
-    body: () => z.object({ command }),
+    body: () => strict({ command }),
     status: 204,
     answer: 'nothing',
   },
@@ -129,7 +121,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Keeps a path of the workspace out of what is persisted.',
-    body: () => z.object({ path: z.string() }),
+    body: () => strict({ path: z.string() }),
     answer: () => z.object({ path: z.string() }),
   },
   persistWorkspace: {
@@ -164,7 +156,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
-    query: () => z.object({ wait: z.optional(count) }),
+    query: () => strict({ wait: z.optional(count) }),
     answer: portAddress,
   },
   previewPort: {
