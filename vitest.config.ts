@@ -25,6 +25,7 @@ export default defineConfig({
       project('house', [
         'scripts/test/**/*.test.ts',
         'conformance/test/**/*.test.ts',
+        'contract/test/**/*.test.ts',
         'docs/test/**/*.test.ts',
         'examples/test/**/*.test.ts',
       ]),

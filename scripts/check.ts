@@ -4,6 +4,7 @@ import { version } from '@vitrine/protocol'
 import { forbiddenArrows, readHouse } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
+import { formComplaints, schemaComplaints } from './openapi-contract.ts'
 import { build, packageFolders, root, runTool } from './tools.ts'
 import { worksBuilt } from './try-command.ts'
 
@@ -19,10 +20,14 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
   },
   build,
   built: worksBuilt,
-  openapi: () => {
-    const isFresh = readFileSync(openApiFile, 'utf8') === freshOpenApi()
-    if (!isFresh) console.error(`${openApiFile} is not what the routes say: run "npm run build".`)
-    return isFresh
+  openapi: async () => {
+    const document = readFileSync(openApiFile, 'utf8')
+    const content = JSON.parse(document)
+    const complaints = [...(await formComplaints(content)), ...schemaComplaints(content)]
+    if (document !== freshOpenApi())
+      complaints.push(`${openApiFile} is not what the routes say: run "npm run build".`)
+    for (const complaint of complaints) console.error(complaint)
+    return complaints.length === 0
   },
   size: isClientSmall,
   version: () => {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { agentPlaces, SandboxSessions } from '@vitrine/agents'
-import { createSandbox, type LocalOptions, local } from '@vitrine/sandbox'
+import { createSandbox, type LocalOptions } from '@vitrine/sandbox'
 import type { HostCreateOptions, HostParts } from './host.ts'
 import { HostSandbox } from './host-sandbox.ts'
 import type { SandboxRecord } from './records.ts'
@@ -26,7 +26,8 @@ export async function raiseSandbox(
   const engine = await createSandbox({
     id,
     store,
-    provider: local(localOptions(parts, record.local)),
+    // Checked when the sandbox was created: a record of an older version must still start.
+    provider: { name: 'local', options: localOptions(parts, record.local) },
     ...(workspace !== undefined && { workspace }),
     ...(policy && { policy }),
     ...(onAsk && { onAsk }),

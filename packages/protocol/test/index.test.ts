@@ -60,6 +60,7 @@ it('exports these types and no others by name', async () => {
     'BlobRef',
     'CallContext',
     'Capabilities',
+    'CommandPolicyOptions',
     'CreateSandboxOptions',
     'DesktopEventType',
     'ErrorCode',
@@ -90,6 +91,7 @@ it('exports these types and no others by name', async () => {
     'Problem',
     'ReadOptions',
     'Retryable',
+    'Rule',
     'Sandbox',
     'SandboxClient',
     'SandboxCore',
@@ -101,6 +103,7 @@ it('exports these types and no others by name', async () => {
     'SummaryOptions',
     'TailOptions',
     'TraceIds',
+    'Verdict',
     'VitrineErrorOptions',
     'WorkKindName',
     'WorkMark',
@@ -108,6 +111,8 @@ it('exports these types and no others by name', async () => {
   expect(wholes.sort()).toEqual([
     './sandbox/agents.ts',
     './sandbox/files.ts',
+    './sandbox/local.ts',
+    './sandbox/manifest.ts',
     './sandbox/processes.ts',
     './sandbox/sessions.ts',
   ])

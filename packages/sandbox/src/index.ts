@@ -1,19 +1,25 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
-export type { ArchiveLimits } from './archives/limits.ts'
+export type {
+  ArchiveLimits,
+  CommandPolicyOptions,
+  Grant,
+  Isolation,
+  LocalOptions,
+  Rule,
+  SandboxLimits,
+  SetupStep,
+  Verdict,
+  WatchOptions,
+  WorkspaceManifest,
+} from '@vitrine/protocol'
 export { type CreateSandboxOptions, createSandbox } from './create-sandbox.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
-export type { Isolation, LocalOptions, SandboxLimits } from './engine/settings.ts'
-export type { Grant } from './files/places.ts'
 export { type LocalProvider, local } from './local.ts'
 export { endSurvivors } from './machine/survivors.ts'
-export { type CommandPolicy, type CommandPolicyOptions, commandPolicy } from './policy/command-policy.ts'
+export { type CommandPolicy, commandPolicy } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'
 export type { JudgedPart } from './policy/judge-command.ts'
-export type { Rule } from './policy/rules/rule.ts'
-export type { Verdict } from './policy/verdict.ts'
 export { type ClockTicks, type TalkingProcess, ticksNow } from './processes/talking.ts'
 export type { PtyStart, PtyWrite } from './terminals/pty-tool.ts'
 export { formatPtyUpdate, type PtyUpdate } from './terminals/pty-update.ts'
-export type { WatchOptions } from './watching/settings.ts'
-export type { SetupStep, WorkspaceManifest } from './workspace/manifest.ts'

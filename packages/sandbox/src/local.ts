@@ -1,4 +1,5 @@
-import type { LocalOptions } from './engine/settings.ts'
+import type { LocalOptions } from '@vitrine/protocol'
+import { checkOptions, localOptions } from '@vitrine/protocol/options'
 
 /** Sandboxes on this machine. */
 export interface LocalProvider {
@@ -11,5 +12,6 @@ export interface LocalProvider {
  * const sandbox = await createSandbox({ provider: local({ isolation: 'auto' }) })
  */
 export function local(options: LocalOptions = {}): LocalProvider {
+  checkOptions('local', localOptions.local, options)
   return { name: 'local', options }
 }

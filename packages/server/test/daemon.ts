@@ -10,6 +10,7 @@ import {
   type Server,
   type ServerOptions,
 } from '../src/index.ts'
+import { checkedFetch } from './contract/checked-fetch.ts'
 
 export const token = 'full-token-8d1f0c6b72a94e53'
 export const readToken = 'read-token-5a2e9b7c41d80f36'
@@ -32,7 +33,7 @@ export interface TestDaemon extends AsyncDisposable {
   /** The default sandbox's, which is there. */
   readonly sandbox: string
   readonly data: string
-  /** With the token of full access, unless `headers` say otherwise. */
+  /** With the token of full access, unless `headers` say otherwise; it rejects what is not as the contract says. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** JSON there and back; an answer that is no success fails the test. */
   call<T = Answer>(method: string, path: string, body?: unknown): Promise<T>
@@ -71,7 +72,7 @@ async function assemble(options: DaemonOptions, failed: AsyncDisposableStack): P
   const request = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    return fetch(`${url}${path}`, { ...init, headers })
+    return checkedFetch(`${url}${path}`, { ...init, headers })
   }
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await request(path, { method, ...(body !== undefined && jsonBody(body)) })

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { checkJson } from './contract/contract.ts'
 
 /** A connection as it is: what is written, and everything that came back when it was closed. */
 export interface RawConnection extends Disposable {
@@ -37,7 +38,17 @@ export async function dial(
 /** One request, said word for word; the answer when the connection is closed. */
 export async function say(port: number, head: string, body = ''): Promise<RawAnswer> {
   using connection = await dial(port, `${head}\r\nconnection: close\r\n\r\n${body}`)
-  return readAnswer(await connection.ended)
+  const answer = readAnswer(await connection.ended)
+  checkRaw(head, answer)
+  return answer
+}
+
+/** JSON below `/v1` must be as its route says. */
+function checkRaw(head: string, { status, headers, body }: RawAnswer): void {
+  const [method = '', target = ''] = head.split(' ', 2)
+  const [path = ''] = target.split('?')
+  const isJson = /^application\/(problem\+)?json$/.test(headers.get('content-type') ?? '')
+  if (isJson && path.startsWith('/v1/')) checkJson({ method, path }, status, JSON.parse(body))
 }
 
 export interface RawAnswer {

@@ -74,7 +74,7 @@ const onOff: readonly ConfigChoice[] = [
 ]
 
 function currentOf(current: JsonObject[string]): Pick<ConfigOption, 'current'> {
-  return current === undefined ? {} : { current }
+  return typeof current === 'string' || typeof current === 'boolean' ? { current } : {}
 }
 
 function choiceOf(value: unknown, key: string): ConfigChoice[] {

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { VitrineError } from '../errors/vitrine-error.ts'
+import { expectation, fieldPath, kindOf, valueAt } from '../expectation.ts'
 import { type EventType, eventCatalogue, isDesktopEventType, isEventType } from './catalogue.ts'
 import { type EventInput, eventEnvelope, type JournalEvent } from './envelope.ts'
 
@@ -32,10 +33,7 @@ export function checkEventInput(input: EventInput, index = 0): void {
   const data: unknown = input.data ?? {}
   if (!isFields(data)) throw invalid(at(index, 'data'), 'a plain object', data)
   const checked = schema?.safeParse(data)
-  if (checked?.success === false) {
-    const issue = checked.error.issues[0]
-    throw invalid(issuePath(at(index, 'data'), issue), expectation(issue), input.data, issue)
-  }
+  if (checked?.success === false) throw invalidField(at(index, 'data'), checked.error.issues[0], input.data)
 }
 
 function at(index: number, field?: string): string {
@@ -85,60 +83,22 @@ function unknownType(path: string, type: string): VitrineError {
  */
 export function parseEvent(value: unknown): JournalEvent {
   const parsed = eventEnvelope.safeParse(value)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw invalid(issuePath('event', issue), expectation(issue), value, issue)
-  }
+  if (!parsed.success) throw invalidField('event', parsed.error.issues[0], value)
   return value as JournalEvent
 }
 
 type Issue = z.core.$ZodIssue | undefined
 
-function issuePath(start: string, issue: Issue): string {
-  return (issue?.path ?? []).reduce<string>(
-    (path, key) => (typeof key === 'number' ? `${path}[${key}]` : `${path}.${String(key)}`),
-    start,
-  )
-}
-
-function expectation(issue: Issue): string {
-  if (issue === undefined) return 'a valid event'
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.expected
-    case 'invalid_value':
-      return `one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`
-    case 'too_small':
-      return `at least ${issue.minimum}`
-    case 'too_big':
-      return `at most ${issue.maximum}`
-    case 'invalid_format':
-      return `a text like ${issue.pattern ?? issue.format}`
-    case 'invalid_union':
-      return issue.errors.map((errors) => expectation(errors[0])).join(' or ')
-    default:
-      return issue.message || 'another value'
-  }
-}
-
+/** The kind of the value only: an error text must not carry what the event would have. */
 function invalid(path: string, expected: string, value: unknown, issue?: Issue): VitrineError {
-  const got = describe(issue ? valueAt(value, issue.path) : value)
+  const got = kindOf(issue ? valueAt(value, issue.path) : value)
   return new VitrineError('event_invalid', `${path}: expected ${expected}, got ${got}.`, {
     details: { path, expected, got },
   })
 }
 
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
-    value,
-  )
-}
-
-/** The kind of a value only: an error text must not carry what the event would have. */
-function describe(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+function invalidField(start: string, issue: Issue, value: unknown): VitrineError {
+  return issue === undefined
+    ? invalid(start, 'a valid event', value)
+    : invalid(fieldPath(start, issue.path), expectation(issue), value, issue)
 }

@@ -1,4 +1,14 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
+import {
+  eventPage,
+  eventSummary,
+  journalEvent,
+  journalGap,
+  recordedEvent,
+  sinkState,
+} from './responses/event.ts'
+import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
 import { count, jsonObject, words } from './values.ts'
 
@@ -9,8 +19,6 @@ const filter = {
   text: z.optional(z.string()),
 }
 
-export const page = z.object({ events: z.array(jsonObject), cursor: z.string(), end: z.boolean() })
-
 export const eventRoutes = table({
   readEvents: {
     method: 'GET',
@@ -19,7 +27,7 @@ export const eventRoutes = table({
     access: 'read',
     summary: 'A page of events; as a stream, history and then live; with `wait`, as soon as there is one.',
     query: () =>
-      z.object({
+      strict({
         ...filter,
         after: z.optional(z.string()),
         before: z.optional(z.string()),
@@ -32,8 +40,9 @@ export const eventRoutes = table({
         /** `all`: every journal of the host under one cursor. */
         scope: z.optional(z.enum(['all', 'host'])),
       }),
-    answer: () => page,
+    answer: eventPage,
     streams: true,
+    frames: () => frames({ message: journalEvent(), gap: journalGap() }),
   },
   recordEvents: {
     method: 'POST',
@@ -41,7 +50,8 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Records events of a run: `run.*`, `loop.*` and `log.*`.',
-    body: () => z.object({ events: z.array(jsonObject) }),
+    body: () => strict({ events: z.array(jsonObject) }),
+    bodyInDocument: () => z.object({ events: z.array(recordedEvent()) }),
     status: 204,
     answer: 'nothing',
   },
@@ -51,20 +61,8 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'How many events of each type, in slices of time.',
-    query: () => z.object({ ...filter, buckets: z.optional(count) }),
-    answer: () =>
-      z.object({
-        buckets: z.array(
-          z.object({
-            from: z.string(),
-            to: z.string(),
-            seqs: z.optional(z.tuple([z.number(), z.number()])),
-            counts: z.record(z.string(), z.number()),
-          }),
-        ),
-        total: z.number(),
-        counts: z.record(z.string(), z.number()),
-      }),
+    query: () => strict({ ...filter, buckets: z.optional(count) }),
+    answer: eventSummary,
   },
   readBlob: {
     method: 'GET',
@@ -73,6 +71,7 @@ export const eventRoutes = table({
     access: 'read',
     summary: 'The bytes that an event refers to; byte ranges are answered.',
     answer: 'bytes',
+    ranges: true,
   },
   listSinks: {
     method: 'GET',
@@ -80,6 +79,6 @@ export const eventRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Where events are delivered to, and how far behind each of them is.',
-    answer: () => z.object({ sinks: z.array(jsonObject) }),
+    answer: () => z.object({ sinks: z.array(sinkState()) }),
   },
 })

@@ -1,20 +1,14 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
+import { journalEvent } from './responses/event.ts'
+import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
+import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, flag, jsonObject, modeText, size, words } from './values.ts'
+import { count, flag, modeText, size, words } from './values.ts'
 
 const user = z.optional(z.string())
-const kind = z.enum(['file', 'directory', 'symlink', 'other'])
 /** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine says what is wrong with another. */
 const scheme = z.optional(z.string())
-
-export const fileStat = z.object({
-  path: z.string(),
-  kind,
-  size: z.number(),
-  mode: z.number(),
-  modifiedAt: z.string(),
-  target: z.optional(z.string()),
-})
 
 const file = (method: 'GET' | 'POST' | 'PUT', name: string, summary: string) =>
   ({ method, path: `/files/${name}`, scope: 'sandbox', access: 'full', summary }) as const
@@ -24,7 +18,7 @@ export const fileRoutes = table({
   readFile: {
     ...file('GET', 'content', 'The bytes of a file; byte ranges are answered, by header or by query.'),
     query: () =>
-      z.object({
+      strict({
         path: z.string(),
         /** The first byte. */
         from: z.optional(count),
@@ -33,11 +27,12 @@ export const fileRoutes = table({
         user,
       }),
     answer: 'bytes',
+    ranges: true,
   },
   writeFile: {
     ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
     query: () =>
-      z.object({
+      strict({
         path: z.string(),
         append: z.optional(flag),
         parents: z.optional(flag),
@@ -45,27 +40,27 @@ export const fileRoutes = table({
         user,
       }),
     body: 'bytes',
-    answer: () => fileStat,
+    answer: fileStat,
   },
   listFiles: {
     ...file('GET', 'list', 'What is in a directory, by name.'),
-    query: () => z.object({ path: z.string(), limit: z.optional(count), user }),
-    answer: () => z.object({ entries: z.array(fileStat), truncated: z.boolean() }),
+    query: () => strict({ path: z.string(), limit: z.optional(count), user }),
+    answer: fileList,
   },
   statFile: {
     ...file('GET', 'stat', 'One file, directory or link.'),
-    query: () => z.object({ path: z.string(), user }),
-    answer: () => fileStat,
+    query: () => strict({ path: z.string(), user }),
+    answer: fileStat,
   },
   fileExists: {
     ...file('GET', 'exists', 'Whether there is something at a path.'),
-    query: () => z.object({ path: z.string(), user }),
+    query: () => strict({ path: z.string(), user }),
     answer: () => z.object({ exists: z.boolean() }),
   },
   makeDirectory: {
     ...file('POST', 'mkdir', 'Makes a directory.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         parents: z.optional(z.boolean()),
         mode: z.optional(size),
@@ -76,14 +71,14 @@ export const fileRoutes = table({
   },
   moveFile: {
     ...file('POST', 'move', 'Moves what is at one path to another.'),
-    body: () => z.object({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
+    body: () => strict({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
     answer: 'nothing',
   },
   removeFile: {
     ...file('POST', 'remove', 'Removes a file, or a directory with `recursive`.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         recursive: z.optional(z.boolean()),
         force: z.optional(z.boolean()),
@@ -94,14 +89,14 @@ export const fileRoutes = table({
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: () => z.object({ path: z.string(), mode: size, user }),
+    body: () => strict({ path: z.string(), mode: size, user }),
     status: 204,
     answer: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
     body: () =>
-      z.object({
+      strict({
         path: z.string(),
         name: z.optional(z.string()),
         content: z.optional(z.string()),
@@ -110,23 +105,13 @@ export const fileRoutes = table({
         limit: z.optional(size),
         user,
       }),
-    answer: () =>
-      z.object({
-        hits: z.array(
-          z.object({
-            path: z.string(),
-            kind,
-            line: z.optional(z.number()),
-            text: z.optional(z.string()),
-          }),
-        ),
-        truncated: z.boolean(),
-      }),
+    answer: searchResult,
   },
   watchFiles: {
     ...file('GET', 'watch', 'The `file.*` events from now on.'),
-    query: () => z.object({ ignore: z.optional(words) }),
+    query: () => strict({ ignore: z.optional(words) }),
     answer: 'event-stream',
+    frames: () => frames({ message: journalEvent() }),
   },
   flushFiles: {
     ...file('POST', 'flush', 'Answers once every change made before is in the journal.'),
@@ -135,14 +120,15 @@ export const fileRoutes = table({
   },
   downloadArchive: {
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     answer: 'bytes',
+    mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd', 'application/zip'],
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
-    answer: () => jsonObject,
+    answer: unpacked,
   },
   extractArchive: {
     ...file(
@@ -150,9 +136,9 @@ export const fileRoutes = table({
       'extract',
       'Unpacks the archive at a path where it lies; one in the body is put there first.',
     ),
-    query: () => z.object({ path: z.string(), scheme, user }),
+    query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
     bodyOptional: true,
-    answer: () => jsonObject,
+    answer: unpacked,
   },
 })

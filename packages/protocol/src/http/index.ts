@@ -5,8 +5,12 @@ import { processRoutes } from './processes.ts'
 import { sandboxRoutes } from './sandboxes.ts'
 import { sessionRoutes } from './sessions.ts'
 
+export { components } from './component.ts'
 export { execRequest } from './processes.ts'
+export { json } from './responses/json.ts'
+export { problem } from './responses/problem.ts'
 export { type Media, pathsOf, type Route } from './route.ts'
+export { jsonObject } from './values.ts'
 export { eventRoutes, fileRoutes, processRoutes, sandboxRoutes, sessionRoutes }
 
 export const routes = {

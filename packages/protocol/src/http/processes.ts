@@ -1,6 +1,16 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
+import {
+  execResult,
+  logEntry,
+  logPage,
+  outputChunk,
+  processInfo,
+  terminalMessage,
+} from './responses/process.ts'
+import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { command, count, flag, input, outcome, shell, size, terminalSize, texts } from './values.ts'
+import { command, count, flag, input, shell, size, terminalSize, texts } from './values.ts'
 
 const how = {
   cwd: z.optional(z.string()),
@@ -9,7 +19,7 @@ const how = {
   timeoutMs: z.optional(size),
 }
 
-export const execRequest = z.object({
+export const execRequest = strict({
   /** A text runs in a shell, a list as it is. */
   command,
   shell: z.optional(z.union([z.string(), z.array(z.string())])),
@@ -19,17 +29,7 @@ export const execRequest = z.object({
   maxOutputBytes: z.optional(size),
 })
 
-export const execResult = z.object({
-  outcome,
-  exitCode: z.nullable(z.number()),
-  signal: z.nullable(z.string()),
-  stdout: z.string(),
-  stderr: z.string(),
-  truncated: z.boolean(),
-  durationMs: z.number(),
-})
-
-export const spawnRequest = z.object({
+export const spawnRequest = strict({
   /** A program, with `args`; a list is a program with its arguments; with `shell`, a text for it. */
   command,
   args: z.optional(z.array(z.string())),
@@ -41,43 +41,8 @@ export const spawnRequest = z.object({
   restart: z.optional(z.enum(['never', 'on-failure', 'always'])),
 })
 
-const exit = z.object({
-  outcome,
-  exitCode: z.nullable(z.number()),
-  signal: z.nullable(z.string()),
-})
-
-export const processInfo = z.object({
-  id: z.string(),
-  argv: z.array(z.string()),
-  tty: z.boolean(),
-  startedAt: z.string(),
-  state: z.enum(['running', 'waiting', 'exited']),
-  restarts: z.number(),
-  owner: z.optional(z.string()),
-  pid: z.optional(z.number()),
-  exit: z.optional(exit),
-  // The same in other words, as clients of sandbox-agent know them.
-  command: z.string(),
-  args: z.array(z.string()),
-  interactive: z.boolean(),
-  status: z.enum(['running', 'exited']),
-  exitCode: z.optional(z.nullable(z.number())),
-  createdAtMs: z.number(),
-})
-
 const one = <const Rest extends string>(method: 'GET' | 'POST' | 'DELETE', rest: Rest, summary: string) =>
   ({ method, path: `/processes/{process}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
-
-const logEntry = z.object({
-  sequence: z.number(),
-  stream: z.enum(['stdout', 'stderr', 'pty']),
-  timestampMs: z.number(),
-  data: z.string(),
-  encoding: z.literal('base64'),
-  offset: z.number(),
-  skipped: z.optional(z.number()),
-})
 
 export const processRoutes = table({
   exec: {
@@ -87,7 +52,7 @@ export const processRoutes = table({
     access: 'full',
     summary: 'Runs a command to its end.',
     body: () => execRequest,
-    answer: () => execResult,
+    answer: execResult,
   },
   execWithInput: {
     method: 'POST',
@@ -95,9 +60,9 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'The same with the body as its input, as it comes, and everything else as JSON in the query.',
-    query: () => z.object({ options: z.string() }),
+    query: () => strict({ options: z.string() }),
     body: 'bytes',
-    answer: () => execResult,
+    answer: execResult,
   },
   spawn: {
     method: 'POST',
@@ -106,7 +71,7 @@ export const processRoutes = table({
     access: 'full',
     summary: 'Starts a process.',
     body: () => spawnRequest,
-    answer: () => processInfo,
+    answer: processInfo,
   },
   listProcesses: {
     method: 'GET',
@@ -114,13 +79,13 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Every process that was started and not removed.',
-    query: () => z.object({ owner: z.optional(z.string()) }),
-    answer: () => z.object({ processes: z.array(processInfo) }),
+    query: () => strict({ owner: z.optional(z.string()) }),
+    answer: () => z.object({ processes: z.array(processInfo()) }),
   },
   getProcess: {
     ...one('GET', '', 'One process; with `wait`, once it has ended.'),
-    query: () => z.object({ wait: z.optional(count) }),
-    answer: () => processInfo,
+    query: () => strict({ wait: z.optional(count) }),
+    answer: processInfo,
   },
   removeProcess: {
     ...one('DELETE', '', 'Forgets a process that has ended.'),
@@ -130,23 +95,25 @@ export const processRoutes = table({
   readLogs: {
     ...one('GET', '/logs', 'What it wrote, from the journal; with `follow`, as a stream.'),
     query: () =>
-      z.object({
+      strict({
         stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
         tail: z.optional(count),
         since: z.optional(z.string()),
         follow: z.optional(flag),
       }),
-    answer: () => z.object({ processId: z.string(), stream: z.string(), entries: z.array(logEntry) }),
+    answer: logPage,
     streams: true,
+    frames: () => frames({ message: logEntry() }),
   },
   viewProcess: {
     ...one('GET', '/view', 'Its most recent output and then everything as it comes, unredacted.'),
     answer: 'event-stream',
+    frames: () => frames({ message: outputChunk() }),
   },
   writeInput: {
     ...one('POST', '/input', 'Writes to its input.'),
     body: () => input,
-    answer: () => z.object({ bytesWritten: z.number() }),
+    answer: () => z.object({ bytesWritten: z.int() }),
   },
   resizeTerminal: {
     ...one('POST', '/terminal/resize', 'Tells its terminal another size.'),
@@ -155,23 +122,24 @@ export const processRoutes = table({
   },
   signalProcess: {
     ...one('POST', '/signal', 'Sends a signal.'),
-    body: () => z.object({ signal: z.string() }),
+    body: () => strict({ signal: z.string() }),
     status: 204,
     answer: 'nothing',
   },
   stopProcess: {
     ...one('POST', '/stop', 'Ends it politely, then for certain.'),
-    query: () => z.object({ waitMs: z.optional(count) }),
-    answer: () => processInfo,
+    query: () => strict({ waitMs: z.optional(count) }),
+    answer: processInfo,
   },
   killProcess: {
     ...one('POST', '/kill', 'Ends it with everything it started.'),
-    query: () => z.object({ waitMs: z.optional(count) }),
-    answer: () => processInfo,
+    query: () => strict({ waitMs: z.optional(count) }),
+    answer: processInfo,
   },
   openTerminal: {
     ...one('GET', '/terminal/ws', 'A terminal over a WebSocket.'),
-    query: () => z.object({ access_token: z.optional(z.string()) }),
+    query: () => strict({ access_token: z.optional(z.string()) }),
     answer: 'socket',
+    socketMessage: terminalMessage,
   },
 })

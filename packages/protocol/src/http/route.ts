@@ -15,18 +15,41 @@ export interface Route {
   readonly summary: string
   readonly query?: z.ZodMiniObject
   readonly body?: z.ZodMiniType | 'bytes'
+  /** The body in the document, where it is checked by whoever it is passed on to, with errors of its own. */
+  readonly bodyInDocument?: z.ZodMiniType
   /** Of a body that may be left out. */
   readonly bodyOptional?: true
   readonly status?: 200 | 201 | 202 | 204
   readonly answer: z.ZodMiniType | Media
+  /** The schema by status, of a route that answers with more than one. */
+  readonly answerByStatus?: Readonly<Record<number, z.ZodMiniType>>
+  /** Of bytes; `application/octet-stream` by default. */
+  readonly mediaTypes?: readonly string[]
+  /** Of bytes: a `Range` is answered with 206. */
+  readonly ranges?: true
   /** What it gives instead to who accepts `text/event-stream`. */
   readonly streams?: true
+  /** What is in the frames of its stream, by the name of their event; `message` are those without a name. */
+  readonly frames?: Readonly<Record<string, z.ZodMiniType>>
+  /** A text message that the daemon sends on its WebSocket. */
+  readonly socketMessage?: z.ZodMiniType
 }
+
+const madeFields = [
+  'query',
+  'body',
+  'bodyInDocument',
+  'answer',
+  'answerByStatus',
+  'frames',
+  'socketMessage',
+] as const
+type MadeField = (typeof madeFields)[number]
 
 /** A route as it is written down: schemas are made when somebody asks for them. */
 type Written = {
-  readonly [Field in keyof Route]: Field extends 'query' | 'body' | 'answer'
-    ? Exclude<Route[Field], z.ZodMiniType> | (() => Extract<Route[Field], z.ZodMiniType>)
+  readonly [Field in keyof Route]: Field extends MadeField
+    ? Extract<Route[Field], string | undefined> | (() => Exclude<Route[Field], string | undefined>)
     : Route[Field]
 }
 
@@ -35,7 +58,7 @@ export function table<const Routes extends Readonly<Record<string, Written>>>(
   routes: Routes,
 ): { readonly [Name in keyof Routes]: Made<Routes[Name]> } {
   for (const route of Object.values(routes))
-    for (const field of ['query', 'body', 'answer'] as const) {
+    for (const field of madeFields) {
       const make = route[field]
       if (typeof make === 'function')
         Object.defineProperty(route, field, {

@@ -1,21 +1,20 @@
 import * as z from 'zod/mini'
+import { localOptions } from '../options/local.ts'
+import { manifestOptions } from '../options/manifest.ts'
+import { policyOptions } from '../options/policy.ts'
+import { strict } from '../options/strict.ts'
+import { unpacked } from './responses/file.ts'
+import {
+  health,
+  portAddress,
+  portInfo,
+  preview,
+  sandboxDescription,
+  sandboxInfo,
+  sandboxList,
+} from './responses/sandbox.ts'
 import { table } from './route.ts'
-import { command, count, jsonObject, texts } from './values.ts'
-
-export const sandboxInfo = z.object({
-  id: z.string(),
-  provider: z.string(),
-  labels: texts,
-  createdAt: z.string(),
-  state: z.enum(['running', 'kept', 'destroyed']),
-})
-
-/** What a client needs to be that sandbox. */
-export const sandboxDescription = z.object({
-  ...sandboxInfo.shape,
-  root: z.string(),
-  capabilities: jsonObject,
-})
+import { command, count, texts } from './values.ts'
 
 const lifecycle = (path: string, summary: string) =>
   ({ method: 'POST', path: `/sandboxes/{sandbox}/${path}`, scope: 'host', access: 'full', summary }) as const
@@ -27,7 +26,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Whether the daemon answers.',
-    answer: () => z.object({ status: z.literal('ok'), version: z.string() }),
+    answer: health,
   },
   callOff: {
     method: 'DELETE',
@@ -44,7 +43,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Every sandbox that the host remembers.',
-    answer: () => z.object({ sandboxes: z.array(sandboxInfo), default: z.optional(z.string()) }),
+    answer: sandboxList,
   },
   createSandbox: {
     method: 'POST',
@@ -53,30 +52,18 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Creates a sandbox and starts it.',
     body: () =>
-      z.strictObject({
+      strict({
         id: z.optional(z.string()),
         provider: z.optional(z.string()),
         labels: z.optional(texts),
-        /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
-        local: z.optional(
-          z.looseObject({
-            root: z.optional(z.string()),
-            isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
-            user: z.optional(z.string()),
-          }),
-        ),
-        workspace: z.optional(jsonObject),
+        /** For sandboxes on the daemon's machine; where it keeps its own data is the daemon's. */
+        local: z.optional(z.omit(localOptions.local, { data: true })),
+        workspace: z.optional(manifestOptions.json),
         /** Which commands may run: rules, and what becomes of the others. */
-        policy: z.optional(
-          z.strictObject({
-            allow: z.optional(z.array(z.string())),
-            deny: z.optional(z.array(z.string())),
-            otherwise: z.optional(z.enum(['allow', 'ask', 'deny'])),
-          }),
-        ),
+        policy: z.optional(policyOptions.policy),
       }),
     status: 201,
-    answer: () => sandboxDescription,
+    answer: sandboxDescription,
   },
   getSandbox: {
     method: 'GET',
@@ -84,23 +71,23 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One sandbox as it is now; it is not started.',
-    answer: () => sandboxInfo,
+    answer: sandboxInfo,
   },
   attachSandbox: {
     ...lifecycle('attach', 'Starts a sandbox that is kept, unless it runs.'),
-    answer: () => sandboxDescription,
+    answer: sandboxDescription,
   },
   startSandbox: {
     ...lifecycle('start', 'Starts a sandbox that was stopped.'),
-    answer: () => sandboxDescription,
+    answer: sandboxDescription,
   },
-  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: () => sandboxInfo },
-  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: () => sandboxInfo },
+  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: sandboxInfo },
+  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: sandboxInfo },
   stopSandbox: {
     ...lifecycle('stop', 'Persists the workspace and ends every process.'),
-    answer: () => sandboxInfo,
+    answer: sandboxInfo,
   },
-  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: () => sandboxInfo },
+  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: sandboxInfo },
   destroySandbox: {
     method: 'DELETE',
     path: '/sandboxes/{sandbox}',
@@ -124,7 +111,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Registers a command that runs before the workspace is persisted by a stop.',
-    body: () => z.object({ command }),
+    body: () => strict({ command }),
     status: 204,
     answer: 'nothing',
   },
@@ -134,7 +121,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Keeps a path of the workspace out of what is persisted.',
-    body: () => z.object({ path: z.string() }),
+    body: () => strict({ path: z.string() }),
     answer: () => z.object({ path: z.string() }),
   },
   persistWorkspace: {
@@ -144,6 +131,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'The workspace as a tar.',
     answer: 'bytes',
+    mediaTypes: ['application/x-tar'],
   },
   hydrateWorkspace: {
     method: 'PUT',
@@ -152,7 +140,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'The workspace becomes what is in the tar, all of it or not at all.',
     body: 'bytes',
-    answer: () => jsonObject,
+    answer: unpacked,
   },
   listPorts: {
     method: 'GET',
@@ -160,7 +148,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'What listens in the sandbox.',
-    answer: () => z.object({ ports: z.array(jsonObject) }),
+    answer: () => z.object({ ports: z.array(portInfo()) }),
   },
   resolvePort: {
     method: 'GET',
@@ -168,8 +156,8 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
-    query: () => z.object({ wait: z.optional(count) }),
-    answer: () => z.object({ host: z.string(), port: z.number(), url: z.string() }),
+    query: () => strict({ wait: z.optional(count) }),
+    answer: portAddress,
   },
   previewPort: {
     method: 'POST',
@@ -178,6 +166,6 @@ export const sandboxRoutes = table({
     access: 'full',
     summary:
       'Shows a port to a browser: an address of its own, and a path for where such names do not resolve.',
-    answer: () => z.object({ url: z.string(), path: z.string(), token: z.string() }),
+    answer: preview,
   },
 })

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini'
+import { strict } from '../options/strict.ts'
+import { agentInfo, installProgress, installResult } from './responses/agent.ts'
+import { json } from './responses/json.ts'
+import { acceptedTurn, promptResult, runningTurn, sessionInfo, sessionState } from './responses/session.ts'
+import { frames } from './responses/stream.ts'
+import { transcript } from './responses/transcript.ts'
 import { table } from './route.ts'
-import { count, jsonObject, outcome, size, texts } from './values.ts'
+import { count, jsonObject, size, texts } from './values.ts'
 
 const permissionKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
 
@@ -8,7 +14,7 @@ const settings = {
   cwd: z.optional(z.string()),
   credentials: z.optional(z.union([z.enum(['none', 'env', 'host']), texts])),
   modelEndpoint: z.optional(
-    z.object({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
+    strict({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
   ),
   mcpServers: z.optional(z.array(jsonObject)),
   model: z.optional(z.string()),
@@ -18,7 +24,7 @@ const settings = {
   permissions: z.optional(
     z.union([
       z.enum(['ask', 'allow', 'deny']),
-      z.object({
+      strict({
         default: z.optional(z.enum(['ask', 'allow', 'deny'])),
         allow: z.optional(z.array(z.string())),
         allowAlways: z.optional(z.array(z.string())),
@@ -29,35 +35,11 @@ const settings = {
     ]),
   ),
   limits: z.optional(
-    z.object({ idleMs: z.optional(size), totalMs: z.optional(size), cancelMs: z.optional(size) }),
+    strict({ idleMs: z.optional(size), totalMs: z.optional(size), cancelMs: z.optional(size) }),
   ),
   queue: z.optional(size),
   restoreChars: z.optional(size),
 }
-
-/** A session as it is now, with what it waits for. */
-export const sessionState = z.object({
-  id: z.string(),
-  agent: z.string(),
-  state: z.enum(['open', 'closed']),
-  createdAt: z.string(),
-  cwd: z.string(),
-  title: z.optional(z.string()),
-  turns: z.number(),
-  busy: z.boolean(),
-  options: z.array(jsonObject),
-  agentSession: z.optional(z.string()),
-  permissions: z.array(jsonObject),
-  questions: z.array(jsonObject),
-})
-
-export const promptResult = z.object({
-  turn: z.string(),
-  outcome,
-  stopReason: z.optional(z.string()),
-  usage: z.optional(jsonObject),
-  modelError: z.optional(jsonObject),
-})
 
 const one = <const Rest extends string>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -73,14 +55,14 @@ export const sessionRoutes = table({
     access: 'full',
     summary: 'Opens a session with an agent; with `resume`, brings back the one of that id if there is one.',
     body: () =>
-      z.strictObject({
+      strict({
         agent: z.string(),
         id: z.optional(z.string()),
         ...settings,
         resume: z.optional(z.boolean()),
       }),
     status: 201,
-    answer: () => sessionState,
+    answer: sessionState,
   },
   listSessions: {
     method: 'GET',
@@ -89,14 +71,14 @@ export const sessionRoutes = table({
     // It asks the sandbox, and shows the agent's own words: who may only look on has the journal.
     access: 'full',
     summary: 'Every session of the sandbox, open or closed.',
-    answer: () => z.object({ sessions: z.array(jsonObject) }),
+    answer: () => z.object({ sessions: z.array(sessionInfo()) }),
   },
-  getSession: { ...one('GET', '', 'One session that is open.'), answer: () => sessionState },
+  getSession: { ...one('GET', '', 'One session that is open.'), answer: sessionState },
   resumeSession: {
     ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
-    body: () => z.strictObject(settings),
+    body: () => strict(settings),
     bodyOptional: true,
-    answer: () => sessionState,
+    answer: sessionState,
   },
   prompt: {
     ...one(
@@ -104,16 +86,17 @@ export const sessionRoutes = table({
       '/prompt',
       'Says something to the agent. Answers at once, or with `wait` when the turn has ended. Sent again with the same `turn`, it is the same prompt.',
     ),
-    query: () => z.object({ wait: z.optional(z.enum(['true', 'false', ''])) }),
+    query: () => strict({ wait: z.optional(z.enum(['true', 'false', ''])) }),
     body: () =>
-      z.object({
+      strict({
         content: z.union([z.string(), z.array(jsonObject)]),
         turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
         /** It may have been sent before, to a daemon that is gone: the record is looked at first. */
         again: z.optional(z.boolean()),
       }),
     status: 202,
-    answer: () => z.union([z.object({ turn: z.string() }), promptResult]),
+    answer: () => z.union([promptResult(), acceptedTurn()]),
+    answerByStatus: () => ({ 200: promptResult(), 202: acceptedTurn() }),
   },
   getTurn: {
     ...one(
@@ -121,41 +104,41 @@ export const sessionRoutes = table({
       '/turns/{turn}',
       'How a turn ended; with `wait`, once it has, or after so many milliseconds.',
     ),
-    query: () => z.object({ wait: z.optional(count) }),
-    answer: () => z.union([z.object({ turn: z.string(), running: z.literal(true) }), promptResult]),
+    query: () => strict({ wait: z.optional(count) }),
+    answer: () => z.union([promptResult(), runningTurn()]),
   },
   cancelTurn: {
     ...one('POST', '/cancel', 'Ends the turn that runs, and answers those that wait.'),
-    body: () => z.object({ turn: z.optional(z.string()) }),
+    body: () => strict({ turn: z.optional(z.string()) }),
     bodyOptional: true,
     status: 204,
     answer: 'nothing',
   },
   setOption: {
     ...one('PUT', '/options/{option}', 'Chooses a mode, a model, a thought level, or another option.'),
-    body: () => z.object({ value: z.union([z.string(), z.boolean()]) }),
-    answer: () => sessionState,
+    body: () => strict({ value: z.union([z.string(), z.boolean()]) }),
+    answer: sessionState,
   },
   setMode: {
     ...one('PUT', '/mode', 'Chooses a mode.'),
-    body: () => z.object({ value: z.string() }),
-    answer: () => sessionState,
+    body: () => strict({ value: z.string() }),
+    answer: sessionState,
   },
   setModel: {
     ...one('PUT', '/model', 'Chooses a model.'),
-    body: () => z.object({ value: z.string() }),
-    answer: () => sessionState,
+    body: () => strict({ value: z.string() }),
+    answer: sessionState,
   },
   setThoughtLevel: {
     ...one('PUT', '/thought-level', 'Chooses a thought level.'),
-    body: () => z.object({ value: z.string() }),
-    answer: () => sessionState,
+    body: () => strict({ value: z.string() }),
+    answer: sessionState,
   },
   answerPermission: {
     ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
     body: () =>
-      z.object({
-        answer: z.union([permissionKind, z.literal('cancelled'), z.object({ option: z.string() })]),
+      strict({
+        answer: z.union([permissionKind, z.literal('cancelled'), strict({ option: z.string() })]),
       }),
     status: 204,
     answer: 'nothing',
@@ -163,9 +146,9 @@ export const sessionRoutes = table({
   answerQuestion: {
     ...one('POST', '/questions/{question}', 'Answers a question that the agent waits for.'),
     body: () =>
-      z.object({
+      strict({
         action: z.enum(['accept', 'decline', 'cancel']),
-        content: z.optional(z.record(z.string(), z.json())),
+        content: z.optional(z.record(z.string(), json())),
       }),
     status: 204,
     answer: 'nothing',
@@ -173,8 +156,8 @@ export const sessionRoutes = table({
   readTranscript: {
     ...one('GET', '/transcript', 'What was said and done, up to a `seq` of the journal or up to now.'),
     access: 'read',
-    query: () => z.object({ at: z.optional(count) }),
-    answer: () => jsonObject,
+    query: () => strict({ at: z.optional(count) }),
+    answer: transcript,
   },
   closeSession: {
     ...one('DELETE', '', 'Ends a session and, if nobody else needs it, its agent.'),
@@ -183,10 +166,10 @@ export const sessionRoutes = table({
   },
   forkSession: {
     ...one('POST', '/fork', 'Another session that goes on from here, where the agent can.'),
-    body: () => z.object({ id: z.optional(z.string()) }),
+    body: () => strict({ id: z.optional(z.string()) }),
     bodyOptional: true,
     status: 201,
-    answer: () => sessionState,
+    answer: sessionState,
   },
   listAgents: {
     method: 'GET',
@@ -194,7 +177,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'The agents there are.',
-    answer: () => z.object({ agents: z.array(jsonObject) }),
+    answer: () => z.object({ agents: z.array(agentInfo()) }),
   },
   getAgent: {
     method: 'GET',
@@ -202,7 +185,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One agent.',
-    answer: () => jsonObject,
+    answer: agentInfo,
   },
   installAgent: {
     method: 'POST',
@@ -211,13 +194,14 @@ export const sessionRoutes = table({
     access: 'full',
     summary: 'Installs an agent; as a stream, with its progress.',
     body: () =>
-      z.object({
+      strict({
         agentVersion: z.optional(z.nullable(z.string())),
         agentProcessVersion: z.optional(z.nullable(z.string())),
         reinstall: z.optional(z.nullable(z.boolean())),
       }),
     bodyOptional: true,
-    answer: () => jsonObject,
+    answer: installResult,
     streams: true,
+    frames: () => frames({ progress: installProgress(), result: installResult() }),
   },
 })

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
 import { outcomes } from '../events/data/shared.ts'
 import type { JsonObject } from '../json.ts'
+import { strict } from '../options/strict.ts'
+import { whole } from '../options/values.ts'
 
 /** Values of a query are texts. */
 export const flag = z.pipe(
@@ -24,21 +26,21 @@ export const words = z.pipe(
 
 export const outcome = z.enum(outcomes)
 export const texts = z.record(z.string(), z.string())
-export const size = z.int().check(z.minimum(0))
+export const size = whole()
 export const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
 )
 export const command = z.union([z.string(), z.array(z.string())])
 export const shell = z.union([z.boolean(), z.string(), z.array(z.string())])
-export const input = z.object({
+export const input = strict({
   data: z.string(),
   /** `text` is another word for `utf8`. */
   encoding: z.optional(z.enum(['utf8', 'text', 'base64'])),
   /** Nothing follows. */
   end: z.optional(z.boolean()),
 })
-export const terminalSize = z.object({
-  cols: z.int().check(z.minimum(1), z.maximum(10_000)),
-  rows: z.int().check(z.minimum(1), z.maximum(10_000)),
+export const terminalSize = strict({
+  cols: whole(1, 10_000),
+  rows: whole(1, 10_000),
 })

@@ -112,7 +112,7 @@ export interface ConfigOption {
   readonly name: string
   /** `model`, `mode`, `thought_level`, or the agent's own. */
   readonly category?: string
-  readonly current?: JsonValue
+  readonly current?: string | boolean
   readonly choices: readonly ConfigChoice[]
   /** Known without asking the agent; a running one may say otherwise. */
   readonly static?: true

@@ -20,7 +20,7 @@ const finish = { op: 'exec', outcome: 'ok', ok: true }
 
 describe('the refusal of a malformed event', () => {
   it.each<[string, unknown, string, string, string]>([
-    ['no object', planted, 'events[0]', 'an object with type and data', 'a string'],
+    ['no object', planted, 'events[0]', 'an object with type and data', 'a text'],
     ['null', null, 'events[0]', 'an object with type and data', 'null'],
     ['a type that is no text', { type: 5 }, 'events[0].type', 'a text', 'a number'],
     ['no type', { data: { planted } }, 'events[0].type', 'a text', 'nothing'],
@@ -29,7 +29,7 @@ describe('the refusal of a malformed event', () => {
       { type: 'sandbox.ready', actor: '' },
       'events[0].actor',
       'a text that is not empty and has no half characters',
-      'a string',
+      'a text',
     ],
     [
       'a session that is no text',
@@ -43,21 +43,21 @@ describe('the refusal of a malformed event', () => {
       { type: 'sandbox.ready', run: `${planted}\ud800` },
       'events[0].run',
       'a text that is not empty and has no half characters',
-      'a string',
+      'a text',
     ],
     [
       'data that is a text',
       { type: 'log.message', data: planted },
       'events[0].data',
       'a plain object',
-      'a string',
+      'a text',
     ],
     [
       'data that is a list',
       { type: 'sandbox.ready', data: [planted] },
       'events[0].data',
       'a plain object',
-      'an array',
+      'a list',
     ],
     [
       'data that would be written as a text',
@@ -84,15 +84,15 @@ describe('the refusal of a malformed event', () => {
       'a missing field',
       { type: 'log.message', data: { level: 'info' } },
       'events[0].data.message',
-      'string',
+      'a text',
       'nothing',
     ],
     [
       'a word that is not in the list',
       { type: 'log.message', data: { level: planted, message: planted } },
       'events[0].data.level',
-      'one of "debug", "info", "warn", "error"',
-      'a string',
+      '"debug", "info", "warn" or "error"',
+      'a text',
     ],
     [
       'a negative count',
@@ -105,7 +105,7 @@ describe('the refusal of a malformed event', () => {
       'a count that is not whole',
       { type: 'process.output', data: { ...output, offset: 0.5 } },
       'events[0].data.offset',
-      'int',
+      'a whole number',
       'a number',
     ],
     [
@@ -120,13 +120,13 @@ describe('the refusal of a malformed event', () => {
       { type: 'operation.started', data: { op: planted } },
       'events[0].data.op',
       'a text like /^[a-z][a-z0-9_]*$/',
-      'a string',
+      'a text',
     ],
     [
       'neither of two',
       { type: 'operation.finished', data: { ...finish, stdout: 5 } },
       'events[0].data.stdout',
-      'string or object',
+      'a text or an object',
       'a number',
     ],
     [
@@ -134,14 +134,14 @@ describe('the refusal of a malformed event', () => {
       { type: 'operation.finished', data: { ...finish, stdout: { blob: planted, bytes: 1 } } },
       'events[0].data.stdout.blob',
       'a text like /^sha256:[0-9a-f]{64}$/',
-      'a string',
+      'a text',
     ],
     [
       'an exit code in words',
       { type: 'process.exited', data: { process: 'p', outcome: 'ok', exitCode: planted } },
       'events[0].data.exitCode',
-      'number',
-      'a string',
+      'a number',
+      'a text',
     ],
     [
       'something wrong deep in a list',
@@ -156,22 +156,22 @@ describe('the refusal of a malformed event', () => {
         },
       },
       'events[0].data.closed[1].id',
-      'string',
-      'an array',
+      'a text',
+      'a list',
     ],
     [
       'a trace that is no object',
       { type: 'sandbox.ready', trace: planted },
       'events[0].trace',
       'an object with traceId and spanId',
-      'a string',
+      'a text',
     ],
     [
       'a trace id of another form',
       { type: 'sandbox.ready', trace: { ...ids, traceId: planted } },
       'events[0].trace.traceId',
       'a text like /^[0-9a-f]{32}$/',
-      'a string',
+      'a text',
     ],
     [
       'a trace without a span id',
@@ -185,7 +185,7 @@ describe('the refusal of a malformed event', () => {
       { type: 'sandbox.ready', trace: { ...ids, parentSpanId: planted } },
       'events[0].trace.parentSpanId',
       'a text like /^[0-9a-f]{16}$/',
-      'a string',
+      'a text',
     ],
   ])('with %s names the path, what was expected and what kind came, never the value', (...row) => {
     const [, input, path, expected, got] = row

@@ -1,15 +1,4 @@
-import { VitrineError } from '@vitrine/protocol'
-
-export interface ArchiveLimits {
-  /** Of the archive as it comes. */
-  readonly inputBytes: number
-  /** Of everything in it. */
-  readonly expandedBytes: number
-  /** Files, links and directories, also those that are only named as somebody's parent. */
-  readonly members: number
-  /** How many times larger it may become. */
-  readonly ratio: number
-}
+import { type ArchiveLimits, VitrineError } from '@vitrine/protocol'
 
 const gib = 1024 ** 3
 

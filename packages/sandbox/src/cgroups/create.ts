@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import { type CgroupAccess, provider, tracker } from './access.ts'
 import { Cgroup } from './cgroup.ts'
 import { errorCode, errorText } from './file-errors.ts'
 import { makeFolder, unmakeFolder } from './folders.ts'
 import type { Group } from './group.ts'
-import { type CgroupLimits, checkLimits, type Limit, limitsOf, limitWrites } from './limits.ts'
+import { type Limit, limitsOf, limitWrites } from './limits.ts'
 import { checkName } from './name.ts'
 import type { Found } from './probe.ts'
 
@@ -20,10 +20,9 @@ import type { Found } from './probe.ts'
 export async function createCgroup(
   access: CgroupAccess,
   name: string,
-  limits: CgroupLimits = {},
+  limits: MachineLimits = {},
 ): Promise<Cgroup> {
   checkName(name)
-  checkLimits(limits)
   const needed = neededHierarchies(access, limitsOf(limits))
   const groups: Group[] = []
   try {
@@ -75,7 +74,7 @@ async function makeGroup({ place }: Found, name: string): Promise<string> {
 async function setLimits(
   { place }: Found,
   folder: string,
-  limits: CgroupLimits,
+  limits: MachineLimits,
   wanted: readonly Limit[],
 ): Promise<void> {
   for (const { limit, file, value, optional } of limitWrites(place.version, limits)) {

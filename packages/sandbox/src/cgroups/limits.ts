@@ -1,14 +1,5 @@
-import { VitrineError } from '@vitrine/protocol'
+import type { MachineLimits } from '@vitrine/protocol'
 import type { CgroupVersion } from './mounts.ts'
-
-export interface CgroupLimits {
-  /** Memory and swap together. */
-  readonly memoryBytes?: number
-  /** Processors' worth of time; 0.5 is half of one. */
-  readonly cpus?: number
-  /** Processes and threads. Zombies count until their parent takes note of them. */
-  readonly pids?: number
-}
 
 export type Limit = 'memory' | 'cpu' | 'pids'
 
@@ -22,11 +13,11 @@ export interface LimitWrite {
 
 const periodMicros = 100_000
 
-/** The kernel's shortest quota is a hundredth of that period. */
-const fewestCpus = 0.01
-
 /** What to write into the files of a group, in order. */
-export function limitWrites(version: CgroupVersion, { memoryBytes, cpus, pids }: CgroupLimits): LimitWrite[] {
+export function limitWrites(
+  version: CgroupVersion,
+  { memoryBytes, cpus, pids }: MachineLimits,
+): LimitWrite[] {
   const writes: LimitWrite[] = []
   if (memoryBytes !== undefined) writes.push(...memoryWrites(version, memoryBytes))
   if (cpus !== undefined) {
@@ -56,25 +47,11 @@ function memoryWrites(version: CgroupVersion, bytes: number): LimitWrite[] {
       ]
 }
 
-export function checkLimits({ memoryBytes, cpus, pids }: CgroupLimits): void {
-  const whole = (value: number) => Number.isSafeInteger(value) && value >= 1
-  if (memoryBytes !== undefined && !whole(memoryBytes)) throw wrong('memoryBytes', 'bytes', memoryBytes)
-  if (pids !== undefined && !whole(pids)) throw wrong('pids', 'a whole number from 1', pids)
-  if (cpus !== undefined && !(Number.isFinite(cpus) && cpus >= fewestCpus))
-    throw wrong('cpus', `a number from ${fewestCpus}`, cpus)
-}
-
 /** Which of them are asked for. */
-export function limitsOf({ memoryBytes, cpus, pids }: CgroupLimits): Limit[] {
+export function limitsOf({ memoryBytes, cpus, pids }: MachineLimits): Limit[] {
   const limits: Limit[] = []
   if (memoryBytes !== undefined) limits.push('memory')
   if (cpus !== undefined) limits.push('cpu')
   if (pids !== undefined) limits.push('pids')
   return limits
-}
-
-function wrong(argument: string, expected: string, got: number): VitrineError {
-  return new VitrineError('argument_invalid', `limits.${argument}: expected ${expected}, got ${got}.`, {
-    details: { argument },
-  })
 }

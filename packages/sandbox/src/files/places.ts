@@ -1,16 +1,9 @@
 import { chownSync, mkdirSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { type Grant, VitrineError } from '@vitrine/protocol'
 import { outside } from './errors.ts'
 import { isExactText, toBytes, toExactText } from './exact-text.ts'
 import { Handle } from './handle.ts'
-
-/** More than the workspace that files may be read from, or written to. */
-export interface Grant {
-  /** As processes see it; `~` is HOME. */
-  readonly path: string
-  readonly writable?: boolean
-}
 
 /** A directory that paths may lead into. */
 export interface Place {

@@ -1,9 +1,8 @@
 import { dirname } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
 import { createCgroup } from '../cgroups/create.ts'
-import type { CgroupLimits } from '../cgroups/limits.ts'
 import { freshGroupName } from '../cgroups/name.ts'
 import type { Degradation } from './machine.ts'
 
@@ -17,9 +16,9 @@ const kinds = [
 export async function limitedGroup(
   access: CgroupAccess,
   mark: string,
-  limits: CgroupLimits,
+  limits: MachineLimits,
 ): Promise<{ readonly group?: Cgroup; readonly degraded: readonly Degradation[] }> {
-  const granted: { -readonly [K in keyof CgroupLimits]: CgroupLimits[K] } = {}
+  const granted: { -readonly [K in keyof MachineLimits]: MachineLimits[K] } = {}
   const degraded: Degradation[] = []
   for (const [key, kind] of kinds) {
     const wish = limits[key]

@@ -1,8 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { VitrineError } from '@vitrine/protocol'
+import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
-import type { CgroupLimits } from '../cgroups/limits.ts'
 import type { Identity } from '../files/identity.ts'
 import { type Guarding, guardSandbox, hostMarker } from '../guard.ts'
 import { machineProgram } from '../native.ts'
@@ -24,7 +23,7 @@ export interface PlainOptions {
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
-  readonly limits: CgroupLimits
+  readonly limits: MachineLimits
   readonly cgroups: CgroupAccess
   /** Who commands run as unless they say otherwise, and what is theirs; only a root host can choose. */
   readonly runAs?: { readonly user: string; readonly folders: OwnFolders } | undefined

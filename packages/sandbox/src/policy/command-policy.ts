@@ -1,14 +1,6 @@
-import { VitrineError } from '@vitrine/protocol'
-import { type CompiledRule, compileRule, type Rule } from './rules/rule.ts'
-import { isVerdict, type Verdict } from './verdict.ts'
-
-export interface CommandPolicyOptions {
-  readonly allow?: readonly Rule[]
-  readonly ask?: readonly Rule[]
-  readonly deny?: readonly Rule[]
-  /** For commands that no rule is about; default `ask`. */
-  readonly otherwise?: Verdict
-}
+import type { CommandPolicyOptions, Rule, Verdict } from '@vitrine/protocol'
+import { parseAs, policyOptions } from '@vitrine/protocol/options'
+import { type CompiledRule, compileRule } from './rules/rule.ts'
 
 /** Checked rules, ready to judge by. */
 export interface CommandPolicy {
@@ -17,8 +9,6 @@ export interface CommandPolicy {
   readonly deny: readonly CompiledRule[]
   readonly otherwise: Verdict
 }
-
-const keys = new Set(['allow', 'ask', 'deny', 'otherwise'])
 
 /**
  * Which commands may run. A seat belt, not a wall: it catches what is written plainly, and asks where it
@@ -29,31 +19,15 @@ const keys = new Set(['allow', 'ask', 'deny', 'otherwise'])
  * judge(policy, 'pnpm test; sudo rm -rf /').verdict // 'deny'
  */
 export function commandPolicy(options: CommandPolicyOptions = {}): CommandPolicy {
-  if (typeof options !== 'object' || options === null) throw invalid('', 'an object with rules', options)
-  for (const key of Object.keys(options)) {
-    // A misspelt list of denials would deny nothing.
-    if (!keys.has(key)) throw invalid('', 'only allow, ask, deny and otherwise', key)
-  }
-  const { otherwise = 'ask' } = options
-  if (!isVerdict(otherwise)) throw invalid('.otherwise', "'allow', 'ask' or 'deny'", otherwise)
+  parseAs('commandPolicy', policyOptions.policy, options)
   return Object.freeze({
     allow: compileRules('allow', options.allow),
     ask: compileRules('ask', options.ask),
     deny: compileRules('deny', options.deny),
-    otherwise,
+    otherwise: options.otherwise ?? 'ask',
   })
 }
 
 function compileRules(name: string, rules: readonly Rule[] = []): readonly CompiledRule[] {
-  if (!Array.isArray(rules)) throw invalid(`.${name}`, "an array of rules such as ['git push *']", rules)
-  return Object.freeze(rules.map((rule: Rule, index) => compileRule(rule, `commandPolicy.${name}[${index}]`)))
-}
-
-function invalid(place: string, expected: string, got: unknown): VitrineError {
-  const shown = typeof got === 'string' ? JSON.stringify(got) : typeof got
-  return new VitrineError(
-    'argument_invalid',
-    `commandPolicy${place}: expected ${expected}, got ${shown}; correct it, since no command can be judged without.`,
-    { details: { argument: `commandPolicy${place}` } },
-  )
+  return Object.freeze(rules.map((rule, index) => compileRule(rule, `commandPolicy.${name}[${index}]`)))
 }

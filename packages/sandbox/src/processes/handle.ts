@@ -1,9 +1,14 @@
 import { constants } from 'node:os'
 import type { Journal } from '@vitrine/journal'
-import { type OutputChunk, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import {
+  type OutputChunk,
+  type Process,
+  type ProcessExit,
+  type ProcessLimits,
+  VitrineError,
+} from '@vitrine/protocol'
 import { written } from '../machine/written.ts'
 import type { ProcessEntry } from './entry.ts'
-import type { ProcessLimits } from './process-host.ts'
 
 const defaultGraceMs = 2_000
 

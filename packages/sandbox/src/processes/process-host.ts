@@ -1,19 +1,6 @@
 import type { Journal } from '@vitrine/journal'
+import type { ProcessLimits } from '@vitrine/protocol'
 import type { Machine } from '../machine/machine.ts'
-
-/** How much a sandbox's processes may have. */
-export interface ProcessLimits {
-  /** How many may run at once, terminals included. */
-  readonly processes: number
-  /** How many that have ended are remembered. */
-  readonly remembered: number
-  /** Of each stream of an `exec`, unless it says otherwise. */
-  readonly outputBytes: number
-  /** Of the output of one process in the journal. */
-  readonly journalBytes: number
-  /** Of one input. */
-  readonly inputBytes: number
-}
 
 export const defaultProcessLimits: ProcessLimits = {
   processes: 256,

@@ -1,7 +1,7 @@
 import type { Journal } from '@vitrine/journal'
-import { VitrineError } from '@vitrine/protocol'
+import { type ProcessLimits, VitrineError } from '@vitrine/protocol'
 import { type EntryOptions, ProcessEntry } from './entry.ts'
-import type { ProcessHost, ProcessLimits } from './process-host.ts'
+import type { ProcessHost } from './process-host.ts'
 
 /** Every process of one sandbox: those that run, and the last ones that have ended. */
 export class ProcessTable {

@@ -1,8 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { type ArchiveLimits, VitrineError } from '@vitrine/protocol'
 import { settleDirectory } from '../archives/attributes.ts'
-import type { ArchiveLimits } from '../archives/limits.ts'
 import { merge } from '../archives/merge.ts'
 import { move } from '../archives/move.ts'
 import { pack } from '../archives/pack.ts'
@@ -13,7 +12,7 @@ import { directoryAt } from '../files/list.ts'
 import { type FileRoom, mustBeWritable, ownerAt, withParents } from '../files/room.ts'
 import { walk } from '../files/walk.ts'
 import { ignoring } from '../watching/ignore.ts'
-import { invalid, type Where } from './fields.ts'
+import { invalid, type Where } from './invalid.ts'
 
 export interface CopyOptions {
   readonly ignore: readonly string[]

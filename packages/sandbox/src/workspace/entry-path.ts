@@ -1,6 +1,6 @@
 import { isVitrineError } from '@vitrine/protocol'
 import { checkPath } from '../files/places.ts'
-import { invalid, type Where } from './fields.ts'
+import { invalid, type Where } from './invalid.ts'
 
 /** The names on the way from the workspace's root to an entry; none for the root itself. */
 export function entryPath(where: Where, path: unknown): readonly string[] {

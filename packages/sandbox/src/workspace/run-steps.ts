@@ -2,7 +2,7 @@ import type { Operation } from '@vitrine/journal'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { cancelled } from '../files/pace.ts'
 import { CommandFailure } from './command-failure.ts'
-import type { Where } from './fields.ts'
+import type { Where } from './invalid.ts'
 
 /** One thing to do. */
 export interface Step {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { MachineLimits } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { type CgroupAccess, findCgroups } from '../../src/cgroups/access.ts'
 import type { Cgroup } from '../../src/cgroups/cgroup.ts'
 import { createCgroup } from '../../src/cgroups/create.ts'
-import type { CgroupLimits } from '../../src/cgroups/limits.ts'
 
 /** What this machine gives. */
 export const access = await findCgroups()
@@ -14,7 +14,7 @@ export const prefix = `test-${process.pid}-`
 
 let made = 0
 
-export async function group(limits: CgroupLimits = {}, given: CgroupAccess = access): Promise<Cgroup> {
+export async function group(limits: MachineLimits = {}, given: CgroupAccess = access): Promise<Cgroup> {
   made += 1
   const cgroup = await createCgroup(given, `${prefix}${made}`, limits)
   onTestFinished(() => cgroup.remove())

@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { LocalOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type LocalOptions, settingsOf } from '../../src/engine/settings.ts'
+import { settingsOf } from '../../src/engine/settings.ts'
+import { local } from '../../src/local.ts'
 
 function folder(): string {
   const path = mkdtempSync('/var/tmp/vitrine-test-')
@@ -15,7 +17,7 @@ function untyped(json: string): LocalOptions {
 }
 
 function refusing(options: LocalOptions, named: string, code = 'argument_invalid') {
-  expect(() => settingsOf('sbx_1', { data: folder(), ...options })).toThrow(
+  expect(() => settingsOf('sbx_1', local({ data: folder(), ...options }).options)).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(named) }),
   )
 }
@@ -81,7 +83,7 @@ describe('an option that cannot be meant', () => {
     ['isolation', '{"isolation": "vm"}'],
     ['rootfs', '{"rootfs": "rw"}'],
     ['network', '{"network": "all"}'],
-    ['limits.procesess', '{"limits": {"procesess": 1}}'],
+    ['limits: unknown key "procesess"; did you mean "processes"?', '{"limits": {"procesess": 1}}'],
     ['limits.processes', '{"limits": {"processes": 0}}'],
     ['limits.remembered', '{"limits": {"remembered": 1.5}}'],
     ['limits.outputBytes', '{"limits": {"outputBytes": -1}}'],
@@ -91,7 +93,7 @@ describe('an option that cannot be meant', () => {
     ['limits.cpus', '{"limits": {"cpus": 0}}'],
     ['limits.pids', '{"limits": {"pids": 0.5}}'],
     ['limits.archives.ratio', '{"limits": {"archives": {"ratio": 0}}}'],
-    ['limits.archives.files', '{"limits": {"archives": {"files": 1}}}'],
+    ['limits.archives: unknown key "files"', '{"limits": {"archives": {"files": 1}}}'],
     ['watch.mode', '{"watch": {"mode": "magic"}}'],
     ['watch.ignore', '{"watch": {"ignore": [""]}}'],
     ['watch.intervalMs', '{"watch": {"intervalMs": 0}}'],

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Grant } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkPath, type Grant, Places } from '../../src/files/places.ts'
+import { checkPath, Places } from '../../src/files/places.ts'
 import { folder } from './fixtures/folder.ts'
 import { openBelow } from './fixtures/open-descriptors.ts'
 

@@ -52,13 +52,13 @@ describe('a command policy', () => {
   })
 
   it.each<[unknown, string]>([
-    [{ denied: [] }, 'expected only allow, ask, deny and otherwise, got "denied"'],
-    [{ deny: 'rm *' }, 'commandPolicy.deny: expected an array of rules such as [\'git push *\'], got "rm *"'],
+    [{ denied: [] }, 'commandPolicy: unknown key "denied"; did you mean "deny"? Known keys: allow, ask, deny, otherwise.'],
+    [{ deny: 'rm *' }, 'commandPolicy.deny: expected a list of rules such as ["git push *"], got "rm *"'],
     [{ deny: [[]] }, 'expected a program first, got []'],
-    [{ deny: [[1]] }, 'expected a text or an array of texts, got [1]'],
-    [{ deny: [undefined] }, 'expected a text or an array of texts, got undefined'],
-    [{ otherwise: 'no' }, "expected 'allow', 'ask' or 'deny', got \"no\""],
-    [null, 'expected an object with rules'],
+    [{ deny: [[1]] }, 'commandPolicy.deny[0][0]: expected a text, got 1'],
+    [{ deny: [undefined] }, 'commandPolicy.deny[0]: expected a text or a list of texts, got nothing'],
+    [{ otherwise: 'no' }, 'commandPolicy.otherwise: expected "allow", "ask" or "deny", got "no"'],
+    [null, 'commandPolicy: expected an object, got null'],
   ])('refuses %j', (options, expected) => {
     // @ts-expect-error: what a caller without types may pass.
     expect(errorOf(() => commandPolicy(options))).toContain(expected)

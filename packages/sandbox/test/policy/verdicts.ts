@@ -1,5 +1,5 @@
-import type { Command } from '@vitrine/protocol'
-import { type CommandPolicyOptions, commandPolicy } from '../../src/policy/command-policy.ts'
+import type { Command, CommandPolicyOptions } from '@vitrine/protocol'
+import { commandPolicy } from '../../src/policy/command-policy.ts'
 import { judge } from '../../src/policy/judge.ts'
 
 export const verdict = (rules: CommandPolicyOptions, command: Command, shell?: string | readonly string[]) =>

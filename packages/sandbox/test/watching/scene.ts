@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Journal, memoryStore, openStore, type Store } from '@vitrine/journal'
-import type { JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent, WatchOptions } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { Handle } from '../../src/files/handle.ts'
-import { type WatchOptions, watchSettings } from '../../src/watching/settings.ts'
+import { watchSettings } from '../../src/watching/settings.ts'
 import { watchWorkspace } from '../../src/watching/watch-workspace.ts'
 import type { Watcher } from '../../src/watching/watcher.ts'
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
+import type { WorkspaceManifest } from '@vitrine/protocol'
 import { isGap, type JournalEvent, newId } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import {
@@ -11,7 +12,6 @@ import {
   type LocalSandbox,
   local,
 } from '../../src/index.ts'
-import type { WorkspaceManifest } from '../../src/workspace/manifest.ts'
 
 export interface Asked extends LocalOptions {
   readonly id?: string

@@ -1,7 +1,8 @@
 import { type AgentInfo, type InstallProgress, toProblem, VitrineError } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon.ts'
-import type { HandlersOf } from '../routing/call.ts'
+import type { HandlersOf, JsonOf } from '../routing/call.ts'
+import { present } from '../routing/present.ts'
 import { frame } from '../streams/frames.ts'
 import { eventStream, type StreamSource } from '../streams/stream.ts'
 
@@ -34,7 +35,7 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
           ...done,
           already_installed: installed && !body?.reinstall,
           artifacts: [{ kind: 'agent_process', path: done.path, source: 'npm', version: done.version }],
-        }
+        } satisfies JsonOf<AgentRoutes['installAgent']>
       }
       return wantsStream ? eventStream(progressOf(install), streams) : install()
     },
@@ -42,7 +43,7 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
 }
 
 /** In our words, and in those that clients of sandbox-agent know. */
-function shown(agent: AgentInfo) {
+function shown(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
   const { name, installed, credentials, capabilities, options } = agent
   return {
     ...agent,
@@ -52,9 +53,8 @@ function shown(agent: AgentInfo) {
     configOptions: options.map(({ id, name: title, category, current, choices }) => ({
       id,
       name: title,
-      category,
+      ...present({ category, currentValue: current }),
       type: 'select',
-      currentValue: current,
       options: choices,
     })),
     // Those of its words that are known to be true: what we give with any agent, and what the registry was seen to hold.

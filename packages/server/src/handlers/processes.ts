@@ -7,6 +7,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { execRequest, type processRoutes } from '@vitrine/protocol/http'
+import { parseAs } from '@vitrine/protocol/options'
 import type { Daemon } from '../daemon.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { present } from '../routing/present.ts'
@@ -124,12 +125,9 @@ function parseOptions(text: string): ExecRequest {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new VitrineError('argument_invalid', 'options: expected JSON.', { cause: error })
+    throw new VitrineError('argument_invalid', 'query.options: expected JSON.', { cause: error })
   }
-  const checked = execRequest.safeParse(value)
-  if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  throw new VitrineError('argument_invalid', `options.${issue?.path.join('.')}: ${issue?.message}.`)
+  return parseAs('query.options', execRequest, value)
 }
 
 function execOf({ command, stdin, stdinEncoding, ...rest }: ExecRequest): {

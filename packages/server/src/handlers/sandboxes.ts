@@ -26,7 +26,6 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async createSandbox({ body, signal }) {
       const { policy, ...rest } = body
-      // What is in `local` and `workspace` is checked where it is used: by the engine.
       const options = { ...present(rest), signal: signal() } as HostCreateOptions
       const rules = policy && { policy: commandPolicy(present(policy)) }
       return describe(await host.create({ ...options, ...rules }))

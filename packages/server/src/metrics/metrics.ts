@@ -50,7 +50,7 @@ export class Metrics {
         'Events that a sink has yet to see.',
         host.store.sinks.map(({ name, lag }) => [`sink="${escapeLabel(name)}"`, lag]),
       ),
-      metric('vitrine_uptime_seconds', 'counter', 'How long the daemon has run.', [
+      metric('vitrine_uptime_seconds', 'gauge', 'How long the daemon has run.', [
         ['', Math.round((performance.now() - this.#began) / 1_000)],
       ]),
       metric('process_resident_memory_bytes', 'gauge', 'Memory of the daemon.', [['', rss]]),

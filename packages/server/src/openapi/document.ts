@@ -1,16 +1,22 @@
-import { pathsOf, type Route, routes } from '@vitrine/protocol/http'
-import * as z from 'zod/mini'
+import { pathsOf, problem, type Route, routes } from '@vitrine/protocol/http'
+import type * as z from 'zod/mini'
+import { contextParameters } from './context-parameters.ts'
+import { outsideTheTable } from './outside-the-table.ts'
+import { type JsonSchema, Schemas } from './schemas.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The API as an OpenAPI 3.1 document. Made when the house is built: a daemon that starts only reads it. */
+/** The API as an OpenAPI 3.1 document. Made when the packages are built: a daemon that starts only reads it. */
 export function openApiDocument(version: string): Json {
-  const paths: Record<string, Record<string, Json>> = {}
-  for (const [name, route] of Object.entries<Route>(routes)) {
+  const all = Object.entries<Route>(routes)
+  const schemas = new Schemas(all.flatMap(([, route]) => schemasOf(route)))
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const [name, route] of all) {
     for (const path of pathsOf(route)) {
-      paths[path] ??= {}
-      const short = route.scope === 'sandbox' && !path.startsWith('/v1/sandboxes/')
-      paths[path][route.method.toLowerCase()] = operationOf(short ? `${name}InDefault` : name, path, route)
+      paths[path] ??= { parameters: contextParameters.map(({ name }) => parameterRef(name)) }
+      const isShort = route.scope === 'sandbox' && !path.startsWith('/v1/sandboxes/')
+      const id = isShort ? `${name}InDefault` : name
+      paths[path][route.method.toLowerCase()] = operationOf(id, path, route, schemas)
     }
   }
   return {
@@ -19,58 +25,104 @@ export function openApiDocument(version: string): Json {
       title: 'Vitrine',
       version,
       description: 'Coding agents in sandboxes you can see into. Errors are application/problem+json.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ token: [] }],
-    paths,
+    paths: { ...paths, ...outsideTheTable },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: { Problem: problem },
+      schemas: schemas.components(),
+      parameters: Object.fromEntries(contextParameters.map((parameter) => [parameter.name, parameter])),
       responses: {
         Problem: {
           description: 'What went wrong, and what to do about it.',
-          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+          content: { 'application/problem+json': { schema: schemas.of(problem()) } },
         },
       },
     },
   }
 }
 
-function operationOf(operationId: string, path: string, route: Route): Json {
-  const { summary, body, bodyOptional, access, status = 200 } = route
+function parameterRef(name: string): Json {
+  return { $ref: `#/components/parameters/${name}` }
+}
+
+/** Every schema of a route, made now. */
+function schemasOf(route: Route): z.ZodMiniType[] {
+  const { query, answer, answerByStatus, frames, socketMessage } = route
+  const body = bodyOf(route)
+  const several = [...Object.values(answerByStatus ?? {}), ...Object.values(frames ?? {})]
+  return [query, body, answer, socketMessage, ...several].filter(
+    (one) => one !== undefined && typeof one !== 'string',
+  )
+}
+
+function bodyOf({ body, bodyInDocument }: Route): Route['body'] {
+  return bodyInDocument ?? body
+}
+
+function operationOf(operationId: string, path: string, route: Route, schemas: Schemas): Json {
+  const { summary, bodyOptional, access } = route
+  const body = bodyOf(route)
   return {
     operationId,
     summary,
     'x-access': access,
-    parameters: [...pathParameters(path), ...queryParameters(route)],
+    parameters: [...pathParameters(path), ...queryParameters(route, schemas)],
     ...(body !== undefined && {
       requestBody: {
         ...(bodyOptional ? {} : { required: true }),
         content:
           body === 'bytes'
-            ? { 'application/octet-stream': {} }
-            : { 'application/json': { schema: schemaOf(body) } },
+            ? { 'application/octet-stream': { schema: bytes } }
+            : { 'application/json': { schema: schemas.of(body) } },
       },
     }),
-    responses: {
-      [status]: { description: descriptions[status], ...answerContent(route) },
-      default: { $ref: '#/components/responses/Problem' },
-    },
+    responses: { ...responsesOf(route, schemas), default: { $ref: '#/components/responses/Problem' } },
   }
 }
 
 const descriptions: Readonly<Record<number, string>> = {
+  101: 'A WebSocket.',
   200: 'Done.',
   201: 'Created.',
   202: 'Accepted: it goes on.',
   204: 'Done.',
+  206: 'The range that was asked for.',
 }
 
-function answerContent({ answer, streams }: Route): Json {
-  const stream = { 'text/event-stream': { schema: { type: 'string' } } }
-  if (answer === 'nothing' || answer === 'socket') return {}
-  if (answer === 'bytes') return { content: { 'application/octet-stream': {} } }
-  if (answer === 'event-stream') return { content: stream }
-  return { content: { 'application/json': { schema: schemaOf(answer) }, ...(streams && stream) } }
+const bytes: JsonSchema = { type: 'string', format: 'binary' }
+
+function responsesOf(route: Route, schemas: Schemas): Json {
+  const { answer, answerByStatus, status = 200, socketMessage, mediaTypes, ranges } = route
+  const response = (code: number, rest: Json = {}) => ({
+    [code]: { description: descriptions[code], ...rest },
+  })
+  if (answer === 'nothing') return response(status)
+  if (answer === 'socket')
+    return response(101, { ...(socketMessage && { 'x-messages': schemas.of(socketMessage) }) })
+  if (answer === 'event-stream') return response(status, { content: streamOf(route, schemas) })
+  if (answer === 'bytes') {
+    const types = mediaTypes ?? ['application/octet-stream']
+    const content = Object.fromEntries(types.map((type) => [type, { schema: bytes }]))
+    return { ...response(status, { content }), ...(ranges && response(206, { content })) }
+  }
+  const byStatus = Object.entries(answerByStatus ?? { [status]: answer })
+  return Object.assign(
+    {},
+    ...byStatus.map(([code, schema]) =>
+      response(Number(code), {
+        content: { 'application/json': { schema: schemas.of(schema) }, ...streamOf(route, schemas) },
+      }),
+    ),
+  )
+}
+
+/** OpenAPI 3.1 cannot say what is in the frames of a stream: `x-events` has the schema of each by its event's name. */
+function streamOf({ frames }: Route, schemas: Schemas): Json {
+  if (frames === undefined) return {}
+  const events = Object.entries(frames).map(([name, schema]) => [name, schemas.of(schema)])
+  return { 'text/event-stream': { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) } }
 }
 
 function pathParameters(path: string): Json[] {
@@ -82,9 +134,9 @@ function pathParameters(path: string): Json[] {
   }))
 }
 
-function queryParameters({ query }: Route): Json[] {
+function queryParameters({ query }: Route, schemas: Schemas): Json[] {
   if (query === undefined) return []
-  const { properties = {}, required = [] } = schemaOf(query) as {
+  const { properties = {}, required = [] } = schemas.of(query) as {
     properties?: Record<string, Json>
     required?: string[]
   }
@@ -94,25 +146,4 @@ function queryParameters({ query }: Route): Json[] {
     ...(required.includes(name) && { required: true }),
     schema,
   }))
-}
-
-/** As what is written: an answer may have more fields than are known today. */
-function schemaOf(schema: z.ZodMiniType): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  return rest
-}
-
-const problem: Json = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'retryable', 'todo'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string', description: 'For people.' },
-    code: { type: 'string', description: 'For programs.' },
-    retryable: { enum: [true, false, 'unknown'] },
-    todo: { type: 'string', description: 'What to do about it.' },
-    details: { type: 'object' },
-  },
 }

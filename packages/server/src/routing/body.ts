@@ -1,5 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
+import { parseAs, strict } from '@vitrine/protocol/options'
 import type { Asked } from '../exchange/asked.ts'
 
 /** The body as its route wants it: JSON that was checked, or bytes as they come. */
@@ -13,16 +14,13 @@ export async function readBody(request: Asked, route: Route, maxBytes: number): 
     throw new VitrineError('body_invalid', 'Expected JSON in the body, got nothing.')
   }
   mustBeJson(request)
-  const checked = schema.safeParse(parse(text))
-  if (checked.success) return checked.data
-  throw invalid('body', checked.error.issues[0])
+  return parseAs('body', schema, parse(text))
 }
 
-export function checkQuery(values: Record<string, string>, route: Route): unknown {
-  if (route.query === undefined) return values
-  const checked = route.query.safeParse(values)
-  if (checked.success) return checked.data
-  throw invalid('query', checked.error.issues[0])
+const noQuery = strict({})
+
+export function checkQuery(values: Record<string, string>, { query = noQuery }: Route): unknown {
+  return parseAs('query', query, values)
 }
 
 /** A form of another page can send anything but this without being asked first. */
@@ -56,18 +54,6 @@ function parse(text: string): unknown {
     // The parser's words quote the body, and a body may hold a secret.
     throw new VitrineError('body_invalid', 'The body is not JSON.', { cause: error })
   }
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
-function invalid(what: string, issue: Issue | undefined): VitrineError {
-  const path = [what, ...(issue?.path ?? [])].map(String).join('.')
-  return new VitrineError('argument_invalid', `${path}: ${issue?.message ?? 'not as expected'}.`, {
-    details: { path },
-  })
 }
 
 function tooLarge(maxBytes: number): VitrineError {

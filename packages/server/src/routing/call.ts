@@ -1,6 +1,6 @@
 import type { HostSandbox } from '@vitrine/host'
 import type { Journal } from '@vitrine/journal'
-import type { JsonObject } from '@vitrine/protocol'
+import type { JsonObject, JsonValue } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 import type { JsonAnswer } from '../answers/json.ts'
@@ -59,11 +59,13 @@ export type CallOf<R extends Route> = Call<QueryOf<R>, BodyOf<R>, ParamsOf<R>>
  * The value as a handler may give it: readonly, and where the schema leaves an object open any object, because an
  * interface has no index signature.
  */
-type Given<T> = T extends object
-  ? [T, JsonObject] extends [JsonObject, T]
-    ? object
-    : { readonly [Key in keyof T]: Given<T[Key]> }
-  : T
+type Given<T> = [JsonValue] extends [T]
+  ? T
+  : T extends object
+    ? [T, JsonObject] extends [JsonObject, T]
+      ? object
+      : { readonly [Key in keyof T]: Given<T[Key]> }
+    : T
 
 /** The JSON that a route's response schema accepts. */
 export type JsonOf<R extends Route> = R['answer'] extends z.ZodMiniType ? Given<z.input<R['answer']>> : never

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkedFetch } from '../contract/checked-fetch.ts'
 import { bearer, openDaemon, problemOf, type TestDaemon, token } from '../daemon.ts'
 
 const app = 'https://app.example.com'
@@ -56,7 +57,7 @@ describe('a page', () => {
   })
 
   it('that was allowed may ask first without a token, and learns what it may send', async () => {
-    const response = await fetch(`${daemon.url}/v1/exec`, {
+    const response = await checkedFetch(`${daemon.url}/v1/exec`, {
       method: 'OPTIONS',
       headers: { origin: app, 'access-control-request-method': 'POST' },
     })
@@ -69,7 +70,7 @@ describe('a page', () => {
 
   it('is not told anything when nobody was allowed', async () => {
     await using closed = await openDaemon()
-    const response = await fetch(`${closed.url}/v1/health`, {
+    const response = await checkedFetch(`${closed.url}/v1/health`, {
       method: 'OPTIONS',
       headers: { origin: app, 'access-control-request-method': 'GET' },
     })

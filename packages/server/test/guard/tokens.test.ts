@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkedFetch } from '../contract/checked-fetch.ts'
 import { bearer, openDaemon, problemOf, readToken, type TestDaemon, token } from '../daemon.ts'
 import { say } from '../raw.ts'
 import { everyRequest } from './requests.ts'
@@ -24,7 +25,7 @@ describe('a route', () => {
       [`?access_token=${token}`, {}],
       [`?token=${token}`, {}],
     ] as const) {
-      const response = await fetch(`${daemon.url}${path}${query}`, { method, headers })
+      const response = await checkedFetch(`${daemon.url}${path}${query}`, { method, headers })
       expect(await problemOf(response)).toMatchObject({ status: 401, code: 'token_invalid' })
       expect(response.headers.get('www-authenticate')).toBe('Bearer')
       expect(response.headers.get('set-cookie')).toBeNull()
@@ -36,7 +37,7 @@ describe('a route', () => {
     'refuses who may only look on, before it looks at what is wanted: $method $path',
     async ({ method, path }) => {
       const events = await countEvents()
-      const response = await fetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
+      const response = await checkedFetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
       expect(await problemOf(response)).toMatchObject({ status: 403, code: 'access_denied' })
       expect(await countEvents()).toBe(events)
     },
@@ -45,7 +46,7 @@ describe('a route', () => {
   it.each(requests.filter(({ access }) => access === 'read'))(
     'is also for those who may only look on: $method $path',
     async ({ method, path }) => {
-      const response = await fetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
+      const response = await checkedFetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
       expect([401, 403]).not.toContain(response.status)
       await response.body?.cancel()
     },
@@ -56,7 +57,7 @@ describe('what is no route of the table', () => {
   it.each(['/metrics', '/openapi.json', '/v1/nothing', '/'.repeat(3)])(
     'needs a token too: %s',
     async (path) => {
-      const response = await fetch(`${daemon.url}${path}`)
+      const response = await checkedFetch(`${daemon.url}${path}`)
       expect(await problemOf(response)).toMatchObject({ status: 401, code: 'token_invalid' })
     },
   )
@@ -64,7 +65,9 @@ describe('what is no route of the table', () => {
 
 describe('a token', () => {
   it('is taken in any case of its scheme, and never twice', async () => {
-    const response = await fetch(`${daemon.url}/v1/health`, { headers: { authorization: `bearer ${token}` } })
+    const response = await checkedFetch(`${daemon.url}/v1/health`, {
+      headers: { authorization: `bearer ${token}` },
+    })
     expect(await response.json()).toMatchObject({ status: 'ok' })
     const twice = await say(
       daemon.port,
@@ -75,7 +78,7 @@ describe('a token', () => {
 
   it('is refused where it is too long or has spaces in it', async () => {
     for (const bad of ['x'.repeat(600), `${token} ${token}`, `${token},${token}`]) {
-      const response = await fetch(`${daemon.url}/v1/health`, { headers: bearer(bad) })
+      const response = await checkedFetch(`${daemon.url}/v1/health`, { headers: bearer(bad) })
       expect((await problemOf(response)).code).toBe('token_invalid')
     }
   })
@@ -89,10 +92,10 @@ describe('a token', () => {
 
   it('is not needed where anyone may, and a wrong one is still refused', async () => {
     await using open = await openDaemon({ anyone: true })
-    expect((await fetch(`${open.url}/v1/health`)).status).toBe(200)
-    const wrong = await fetch(`${open.url}/v1/health`, { headers: bearer('wrong-token-000000000000') })
+    expect((await checkedFetch(`${open.url}/v1/health`)).status).toBe(200)
+    const wrong = await checkedFetch(`${open.url}/v1/health`, { headers: bearer('wrong-token-000000000000') })
     expect((await problemOf(wrong)).status).toBe(401)
-    const page = await fetch(`${open.url}/v1/health`, { headers: { origin: 'https://evil.example' } })
+    const page = await checkedFetch(`${open.url}/v1/health`, { headers: { origin: 'https://evil.example' } })
     expect((await problemOf(page)).status).toBe(403)
   })
 })

@@ -1,4 +1,5 @@
 import { type ClientOptions, WebSocket } from 'ws'
+import { checkJson, checkSocketMessage } from '../contract/contract.ts'
 import type { Answer, TestDaemon } from '../daemon.ts'
 
 /** A WebSocket with everything that came over it. */
@@ -12,6 +13,13 @@ export interface Dialled {
   /** What came as bytes. */
   readonly output: string
   say(message: unknown): void
+}
+
+/** What a terminal sends is in the contract; a preview passes on what a site sends. */
+function messageOf(path: string, text: string): Answer {
+  const message = JSON.parse(text)
+  if (/\/terminal\/ws($|\?)/.test(path)) checkSocketMessage(message)
+  return message
 }
 
 export function terminalPath(process: string, sandbox?: string): string {
@@ -30,7 +38,7 @@ export function dialSocket(
   let output = ''
   socket.on('message', (data, isBinary) => {
     if (isBinary) output += String(data)
-    else said.push(JSON.parse(String(data)))
+    else said.push(messageOf(path, String(data)))
   })
   const opened = new Promise<void>((resolve, reject) => {
     socket.once('open', resolve)
@@ -59,7 +67,10 @@ export async function refusalOf(dialled: Dialled): Promise<{ status: number; pro
         text += part
       })
       response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, problem: JSON.parse(text) })
+        const { statusCode = 0 } = response
+        const problem = JSON.parse(text)
+        checkJson({ method: 'GET', path: terminalPath('any') }, statusCode, problem)
+        resolve({ status: statusCode, problem })
         dialled.socket.terminate()
       })
     })

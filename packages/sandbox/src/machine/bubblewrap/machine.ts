@@ -2,10 +2,9 @@ import { closeSync, lstatSync, openSync, readlinkSync, writeFileSync } from 'nod
 import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { VitrineError } from '@vitrine/protocol'
+import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
-import type { CgroupLimits } from '../../cgroups/limits.ts'
 import type { Identity } from '../../files/identity.ts'
 import { type Guarding, guardSandbox, hostMarker } from '../../guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
@@ -29,7 +28,7 @@ export interface BubblewrapOptions extends BuildOptions {
   /** As `markOf` gives it. */
   readonly mark: string
   readonly env: Readonly<Record<string, string>>
-  readonly limits: CgroupLimits
+  readonly limits: MachineLimits
   readonly cgroups: CgroupAccess
   readonly tools: Tools
 }

@@ -1,14 +1,8 @@
-import { VitrineError } from '@vitrine/protocol'
+import { type Rule, VitrineError } from '@vitrine/protocol'
 import { parseShell } from '../shell/parse.ts'
 import type { Word } from '../shell/word.ts'
 import { bundledLetters, isFlag, letterOf } from './flags.ts'
 import { baseName, isAnything, type Pattern } from './pattern.ts'
-
-/**
- * A command with wildcards: `'git push *'`, or `['git', 'push', '*']`. A text is quoted as in a shell and may
- * name files it writes to: `'pnpm * > logs/*'`.
- */
-export type Rule = string | readonly string[]
 
 /** What a rule asks of a command's flags: letters in any bundle, a long name, or one flag as it is written. */
 export type FlagDemand =

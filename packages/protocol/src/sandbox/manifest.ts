@@ -13,8 +13,8 @@ type Environment = Readonly<Record<string, string>>
  *   },
  * })
  */
-export interface WorkspaceManifest {
-  readonly files?: Readonly<Record<string, string | Uint8Array | ManifestFile>>
+export interface WorkspaceManifest<Content = string | Uint8Array> {
+  readonly files?: Readonly<Record<string, Content | ManifestFile<Content>>>
   readonly directories?: readonly (string | ManifestDirectory)[]
   /** Copied from this machine: target in the workspace → source. */
   readonly local?: Readonly<Record<string, string | LocalSource>>
@@ -30,8 +30,8 @@ export interface WorkspaceManifest {
   readonly concurrency?: number
 }
 
-export interface ManifestFile {
-  readonly content: string | Uint8Array
+export interface ManifestFile<Content = string | Uint8Array> {
+  readonly content: Content
   readonly mode?: number
 }
 

@@ -1,0 +1,76 @@
+import type * as z from 'zod/mini'
+
+type Issue = z.core.$ZodIssue
+
+/** A schema's own message says what it expects in this form; any other is the library's. */
+const ownMessage = /^expected (.+)$/s
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+}
+
+/** What the schema wanted where an issue is, as words for an error message. */
+export function expectation(issue: Issue): string {
+  return listed(alternatives(issue))
+}
+
+/** Each form that would have been accepted. */
+export function alternatives(issue: Issue): readonly string[] {
+  const own = ownMessage.exec(issue.message)?.[1]
+  if (own !== undefined) return [own]
+  switch (issue.code) {
+    case 'invalid_type':
+      return [typeNames[issue.expected] ?? issue.expected]
+    case 'invalid_value':
+      return issue.values.map((value) => (typeof value === 'string' ? JSON.stringify(value) : String(value)))
+    case 'too_small':
+      return [`at least ${issue.minimum}`]
+    case 'too_big':
+      return [`at most ${issue.maximum}`]
+    case 'invalid_format':
+      return [`a text like ${issue.pattern ?? issue.format}`]
+    case 'invalid_union':
+      return [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : alternatives(first))))]
+    default:
+      return ['another value']
+  }
+}
+
+function listed(words: readonly string[]): string {
+  const last = words.at(-1) ?? 'another value'
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+}
+
+/** The path of a field: `limits.archives`, `workspace.files["a b"]`, `events[0]`. */
+export function fieldPath(start: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>((before, key) => {
+    if (typeof key === 'number') return `${before}[${key}]`
+    const name = String(key)
+    if (!/^[\w-]+$/.test(name)) return `${before}[${JSON.stringify(name.toWellFormed())}]`
+    return before === '' ? name : `${before}.${name}`
+  }, start)
+}
+
+/** The kind of a value, which an error message may always say. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return 'a text'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
+    value,
+  )
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod/mini'
+import { type EventType, eventCatalogue } from '../../events/catalogue.ts'
+import { eventSources, type KnownEvent } from '../../events/envelope.ts'
+import { component } from '../component.ts'
+
+const text = z.string().check(z.minLength(1))
+
+const context = () => ({
+  actor: z.exactOptional(text),
+  sandbox: z.exactOptional(text),
+  session: z.exactOptional(text),
+  run: z.exactOptional(text),
+  turn: z.exactOptional(text),
+  operation: z.exactOptional(text),
+  trace: z.exactOptional(z.object({ traceId: text, spanId: text, parentSpanId: z.exactOptional(text) })),
+})
+
+const envelope = () => ({
+  journal: text,
+  seq: z.int().check(z.gte(1)),
+  time: text,
+  source: z.enum(eventSources),
+  ...context(),
+  derived: z.exactOptional(z.literal(true)),
+})
+
+/** `file.created` becomes `FileCreatedEvent`. */
+function nameOf(type: string): string {
+  const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return `${words.join('').replace(/Event$/, '')}Event`
+}
+
+function eventOf(type: EventType): z.ZodMiniObject {
+  return component(nameOf(type), () =>
+    z.object({ ...envelope(), type: z.literal(type), data: eventCatalogue[type] }),
+  )()
+}
+
+/** What a runtime writes itself: `run.*`, `loop.*` and `log.*`; the journal adds the rest of the envelope. */
+export const recordedEvent = component('RecordedEvent', () => {
+  const types = (Object.keys(eventCatalogue) as EventType[]).filter((type) => /^(run|loop|log)\./.test(type))
+  const [first, ...rest] = types.map((type) =>
+    component(nameOf(`recorded.${type}`), () =>
+      z.object({ type: z.literal(type), data: z.exactOptional(eventCatalogue[type]), ...context() }),
+    )(),
+  )
+  return z.discriminatedUnion('type', [first!, ...rest])
+})
+
+export const journalGap = component('JournalGap', () =>
+  z.object({
+    journal: text,
+    type: z.literal('journal.gap'),
+    data: z.object({
+      from: z.int(),
+      to: z.int(),
+      reason: z.string(),
+      types: z.array(z.string()),
+      cursor: z.string(),
+    }),
+  }),
+)
+
+// The options are made from the table that `KnownEvent` is derived from; no type is inferred through `map`.
+export const journalEvent = component('JournalEvent', () => {
+  const [first, ...rest] = (Object.keys(eventCatalogue) as EventType[]).map(eventOf)
+  return z.discriminatedUnion('type', [first!, ...rest]) as unknown as z.ZodMiniType<KnownEvent>
+})
+
+/** An event, or the notice of what is missing between two events. */
+export const journalItem = component('JournalItem', () => z.union([journalEvent(), journalGap()]))
+
+export const eventPage = component('EventPage', () =>
+  z.object({ events: z.array(journalItem()), cursor: z.string(), end: z.boolean() }),
+)
+
+const counts = z.record(z.string(), z.int())
+
+export const eventSummary = component('EventSummary', () =>
+  z.object({
+    buckets: z.array(
+      z.object({
+        from: z.string(),
+        to: z.string(),
+        seqs: z.exactOptional(z.tuple([z.int(), z.int()])),
+        counts,
+      }),
+    ),
+    total: z.int(),
+    counts,
+  }),
+)
+
+/** Where events are delivered to, and how far behind it is. */
+export const sinkState = component('SinkState', () =>
+  z.object({
+    name: z.string(),
+    kind: z.string(),
+    status: z.enum(['ok', 'failing', 'closed']),
+    /** Commits that it has yet to see. */
+    lag: z.int(),
+    error: z.exactOptional(z.string()),
+  }),
+)

@@ -1,0 +1,45 @@
+import * as z from 'zod/mini'
+import { component } from '../component.ts'
+
+const kind = z.enum(['file', 'directory', 'symlink', 'other'])
+
+export const fileStat = component('FileStat', () =>
+  z.object({
+    path: z.string(),
+    kind,
+    size: z.int(),
+    mode: z.int(),
+    modifiedAt: z.string(),
+    target: z.exactOptional(z.string()),
+  }),
+)
+
+export const fileList = component('FileList', () =>
+  z.object({ entries: z.array(fileStat()), truncated: z.boolean() }),
+)
+
+export const searchResult = component('SearchResult', () =>
+  z.object({
+    hits: z.array(
+      z.object({
+        path: z.string(),
+        kind,
+        line: z.exactOptional(z.int()),
+        text: z.exactOptional(z.string()),
+      }),
+    ),
+    truncated: z.boolean(),
+  }),
+)
+
+/** What came out of an archive. */
+export const unpacked = component('Unpacked', () =>
+  z.object({
+    files: z.int(),
+    directories: z.int(),
+    links: z.int(),
+    bytes: z.int(),
+    leftOut: z.array(z.object({ path: z.string(), what: z.enum(['fifo', 'socket', 'device', 'setuid']) })),
+    leftOutCount: z.int(),
+  }),
+)

@@ -1,0 +1,26 @@
+import * as z from 'zod/mini'
+import { component } from '../component.ts'
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+/** One fact about an error: a value, a list of them, or a flat object such as the end of an agent's stderr. */
+const detail = component('ProblemDetail', () =>
+  z.union([scalar, z.array(scalar), z.record(z.string(), scalar)]),
+)
+
+/** An error as every route sends it: RFC 9457 `application/problem+json`. */
+export const problem = component('Problem', () =>
+  z.object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    /** For people. */
+    detail: z.string(),
+    /** For programs. */
+    code: z.string(),
+    retryable: z.union([z.boolean(), z.literal('unknown')]),
+    /** What to do about it. */
+    todo: z.string(),
+    details: z.exactOptional(z.record(z.string(), detail())),
+  }),
+)

@@ -1,0 +1,53 @@
+import * as z from 'zod/mini'
+import { component } from '../component.ts'
+
+export const health = component('Health', () => z.object({ status: z.literal('ok'), version: z.string() }))
+
+export const capabilities = component('Capabilities', () =>
+  z.object({
+    isolation: z.enum(['none', 'namespaces', 'container', 'machine']),
+    killTree: z.enum(['complete', 'best-effort']),
+    network: z.array(z.enum(['none', 'host', 'reach'])),
+    limits: z.array(z.enum(['memory', 'cpu', 'pids'])),
+    terminals: z.boolean(),
+    pause: z.enum(['freezer', 'signals', 'none']),
+    watching: z.enum(['native', 'poll', 'none']),
+    users: z.boolean(),
+    snapshots: z.boolean(),
+  }),
+)
+
+const infoFields = {
+  id: z.string(),
+  provider: z.string(),
+  labels: z.record(z.string(), z.string()),
+  createdAt: z.string(),
+  state: z.enum(['running', 'kept', 'destroyed']),
+}
+
+export const sandboxInfo = component('SandboxInfo', () => z.object(infoFields))
+
+/** The info with what a client needs to build its sandbox object. */
+export const sandboxDescription = component('SandboxDescription', () =>
+  z.object({ ...infoFields, root: z.string(), capabilities: capabilities() }),
+)
+
+export const sandboxList = component('SandboxList', () =>
+  z.object({
+    sandboxes: z.array(sandboxInfo()),
+    /** The id of the sandbox that the short paths mean. */
+    default: z.exactOptional(z.string()),
+  }),
+)
+
+export const portInfo = component('PortInfo', () =>
+  z.object({ port: z.int(), address: z.string(), process: z.exactOptional(z.string()) }),
+)
+
+export const portAddress = component('PortAddress', () =>
+  z.object({ host: z.string(), port: z.int(), url: z.string() }),
+)
+
+export const preview = component('Preview', () =>
+  z.object({ url: z.string(), path: z.string(), token: z.string() }),
+)

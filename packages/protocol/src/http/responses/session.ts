@@ -1,0 +1,93 @@
+import * as z from 'zod/mini'
+import { component } from '../component.ts'
+import { jsonObject, outcome } from '../values.ts'
+
+const tokens = z.exactOptional(z.int())
+
+export const usage = component('Usage', () =>
+  z.object({
+    inputTokens: tokens,
+    outputTokens: tokens,
+    totalTokens: tokens,
+    cachedReadTokens: tokens,
+    cachedWriteTokens: tokens,
+    thoughtTokens: tokens,
+  }),
+)
+
+export const modelError = component('ModelErrorSign', () =>
+  z.object({ sign: z.enum(['message', 'silence']), text: z.exactOptional(z.string()) }),
+)
+
+export const configChoice = component('ConfigChoice', () =>
+  z.object({ value: z.string(), name: z.string(), description: z.exactOptional(z.string()) }),
+)
+
+export const configOption = component('ConfigOption', () =>
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    category: z.exactOptional(z.string()),
+    current: z.exactOptional(z.union([z.string(), z.boolean()])),
+    choices: z.array(configChoice()),
+    static: z.exactOptional(z.literal(true)),
+  }),
+)
+
+const infoFields = () => ({
+  id: z.string(),
+  agent: z.string(),
+  state: z.enum(['open', 'closed']),
+  createdAt: z.string(),
+  cwd: z.string(),
+  title: z.exactOptional(z.string()),
+  turns: z.int(),
+  busy: z.boolean(),
+  options: z.array(configOption()),
+  agentSession: z.exactOptional(z.string()),
+})
+
+export const sessionInfo = component('SessionInfo', () => z.object(infoFields()))
+
+export const pendingPermission = component('PendingPermission', () =>
+  z.object({
+    id: z.string(),
+    toolCall: jsonObject,
+    options: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string() })),
+  }),
+)
+
+export const pendingQuestion = component('PendingQuestion', () =>
+  z.object({
+    id: z.string(),
+    message: z.string(),
+    mode: z.enum(['form', 'url']),
+    schema: z.exactOptional(jsonObject),
+    url: z.exactOptional(z.string()),
+  }),
+)
+
+/** A session as it is now, with the permissions and questions that wait for an answer. */
+export const sessionState = component('SessionState', () =>
+  z.object({
+    ...infoFields(),
+    permissions: z.array(pendingPermission()),
+    questions: z.array(pendingQuestion()),
+  }),
+)
+
+export const promptResult = component('PromptResult', () =>
+  z.object({
+    turn: z.string(),
+    outcome,
+    stopReason: z.exactOptional(z.string()),
+    usage: z.exactOptional(usage()),
+    modelError: z.exactOptional(modelError()),
+  }),
+)
+
+export const acceptedTurn = component('AcceptedTurn', () => z.object({ turn: z.string() }))
+
+export const runningTurn = component('RunningTurn', () =>
+  z.object({ turn: z.string(), running: z.literal(true) }),
+)

@@ -1,0 +1,102 @@
+import type * as z from 'zod/mini'
+import { VitrineError } from '../errors/vitrine-error.ts'
+import { alternatives, expectation, fieldPath, kindOf, valueAt } from '../expectation.ts'
+
+type Issue = z.core.$ZodIssue
+
+/**
+ * Checks the options of a call. What was not given needs no check.
+ *
+ * @example
+ * checkOptions('exec', processOptions.exec, { timeout: 5 })
+ * // throws: exec options: unknown key "timeout"; did you mean "timeoutMs"? Known keys: …
+ */
+export function checkOptions(call: string, schema: z.ZodMiniType, options: unknown): void {
+  if (options === undefined) return
+  const checked = schema.safeParse(options)
+  if (!checked.success)
+    throw invalidOptions(checked.error.issues, options, { root: `${call} options`, at: '' })
+}
+
+/**
+ * What a schema makes of a value that has a name of its own: a body, a query, a manifest. Every path in an error begins
+ * with that name.
+ */
+export function parseAs<Schema extends z.ZodMiniType>(
+  name: string,
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const checked = schema.safeParse(value)
+  if (checked.success) return checked.data
+  throw invalidOptions(checked.error.issues, value, { root: name, at: name })
+}
+
+interface Where {
+  /** What the whole value is called. */
+  readonly root: string
+  /** What paths begin with. */
+  readonly at: string
+}
+
+function invalidOptions(issues: readonly Issue[], value: unknown, where: Where): VitrineError {
+  const issue = innermost(mostTelling(issues))
+  const path = fieldPath(where.at, issue.path)
+  const message =
+    issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, valueAt(value, issue.path))}.`
+  return new VitrineError('argument_invalid', `${path === where.at ? where.root : path}: ${message}`, {
+    details: { path: path || where.root },
+  })
+}
+
+/** A misspelt key is the reason why another one is missing. */
+function mostTelling(issues: readonly Issue[]): Issue {
+  return issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
+}
+
+/** Of several forms the one that the value was meant to have, if it has anything of it. */
+function innermost(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union') return issue
+  const [nearest] = issue.errors
+    .filter((errors) => errors.length > 0 && errors.every(isInside))
+    .toSorted((one, other) => one.length - other.length)
+  if (nearest === undefined) return issue
+  const found = innermost(mostTelling(nearest))
+  return { ...found, path: [...issue.path, ...found.path] }
+}
+
+function isInside({ path, code }: Issue): boolean {
+  return path.length > 0 || code === 'unrecognized_keys'
+}
+
+function expected(issue: Issue, value: unknown): string {
+  const wanted = `expected ${expectation(issue)}, got ${given(issue, value)}`
+  if (typeof value !== 'string') return wanted
+  const forms = alternatives(issue)
+  if (/^\s*-?\d/.test(value) && forms.some((form) => /\bnumber\b/.test(form)) && isNumber(issue))
+    return `${wanted}; give it as a number`
+  if (/^(true|false)$/i.test(value) && forms.includes('true or false'))
+    return `${wanted}; leave out the quotes`
+  return wanted
+}
+
+/** Whether a number was wanted, not a text with digits in it. */
+function isNumber(issue: Issue): boolean {
+  if (issue.code === 'invalid_union')
+    return issue.errors.some(([first]) => first !== undefined && isNumber(first))
+  return issue.code === 'invalid_type' && (issue.expected === 'number' || issue.expected === 'int')
+}
+
+const shownText = 60
+/** Fields whose values are secret, or content that somebody else may have to keep secret. */
+const secret = /^(env|headers|content|stdin|data)$|credential|token|key|secret|password/i
+
+function given(issue: Issue, value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') return kindOf(value)
+  const hidden = issue.path.some((key) => secret.test(String(key)))
+  if (hidden || value.length > shownText) return value === '' ? 'an empty text' : 'a text'
+  const shown = JSON.stringify(value.toWellFormed())
+  const wantsText = issue.code !== 'invalid_type' && issue.code !== 'invalid_union'
+  return wantsText ? shown : `${shown}, a text`
+}

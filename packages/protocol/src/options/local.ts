@@ -1,0 +1,66 @@
+import * as z from 'zod/mini'
+import { lazily } from '../lazy.ts'
+import { strict } from './strict.ts'
+import { flag, text, texts, textsByName, whole } from './values.ts'
+
+/** The kernel's shortest quota is a hundredth of its period. */
+const fewestCpus = 0.01
+
+const cpus = () => {
+  const message = `expected a number of at least ${fewestCpus}`
+  return z.number(message).check(z.minimum(fewestCpus, message))
+}
+
+const limits = () =>
+  strict({
+    memoryBytes: z.optional(whole(1)),
+    cpus: z.optional(cpus()),
+    pids: z.optional(whole(1)),
+    processes: z.optional(whole(1)),
+    remembered: z.optional(whole(1)),
+    outputBytes: z.optional(whole(1)),
+    journalBytes: z.optional(whole(1)),
+    inputBytes: z.optional(whole(1)),
+    archives: z.optional(
+      strict({
+        inputBytes: z.optional(whole(1)),
+        expandedBytes: z.optional(whole(1)),
+        members: z.optional(whole(1)),
+        ratio: z.optional(whole(1)),
+      }),
+    ),
+  })
+
+const watch = () =>
+  strict({
+    ignore: z.optional(z.array(text())),
+    mode: z.optional(z.enum(['native', 'poll', 'find'])),
+    intervalMs: z.optional(whole(1)),
+    maxEntries: z.optional(whole(1)),
+    imageBytes: z.optional(whole()),
+    imagesTotalBytes: z.optional(whole()),
+  })
+
+/** Sandboxes on this machine. All of it is JSON. */
+export const localOptions = lazily({
+  limits,
+  watch,
+  local: () =>
+    strict({
+      root: z.optional(z.string()),
+      home: z.optional(z.string()),
+      data: z.optional(z.string()),
+      isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
+      rootfs: z.optional(z.enum(['read-only', 'writable'])),
+      limits: z.optional(limits()),
+      user: z.optional(z.string()),
+      network: z.optional(z.enum(['none', 'host'])),
+      reach: z.optional(texts()),
+      env: z.optional(textsByName()),
+      binds: z.optional(
+        z.array(strict({ source: z.string(), target: z.optional(z.string()), writable: z.optional(flag()) })),
+      ),
+      grants: z.optional(z.array(strict({ path: z.string(), writable: z.optional(flag()) }))),
+      watch: z.optional(z.union([watch(), z.literal(false)])),
+    }),
+})

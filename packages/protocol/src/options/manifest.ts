@@ -1,0 +1,102 @@
+import * as z from 'zod/mini'
+import { named } from '../http/component.ts'
+import { lazily } from '../lazy.ts'
+import type { SetupStep } from '../sandbox/manifest.ts'
+import type { Given } from './given.ts'
+import { strict } from './strict.ts'
+import { bytes, milliseconds, mode, text, textsByName, whole, withoutNul } from './values.ts'
+
+const maxConcurrency = 256
+const maxDepth = 0x7fff_ffff
+/** Shorter ones cannot be kept out of the journal. */
+const shortestToken = 4
+
+/** What `useradd` takes everywhere. */
+const accountName = () =>
+  z
+    .string()
+    .check(
+      z.regex(
+        /^[a-z_][a-z0-9_-]{0,31}$/,
+        'expected a name of small letters, digits, "_" and "-", 32 at most',
+      ),
+    )
+
+const path = () => z.string()
+const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item)
+const byPath = <Entry extends z.ZodMiniType>(entry: Entry) => z.record(z.string(), entry)
+const withoutLineBreak = () => z.regex(/^[^\r\n\0]*$/, 'expected a text without line breaks')
+
+/** A program must have a name; its arguments may be empty. */
+const argv = () =>
+  list(z.string().check(withoutNul())).check(
+    z.refine(([program = '']) => program !== '', 'expected a command'),
+  )
+
+const run = () => z.union([text(), argv()])
+
+const setupStep: z.ZodMiniType<Given<SetupStep>, Given<SetupStep>> = named(
+  'SetupStep',
+  z.lazy(() =>
+    z.union([
+      text(),
+      argv(),
+      strict({
+        run: run(),
+        name: z.optional(text()),
+        cwd: z.optional(text()),
+        env: z.optional(textsByName()),
+        user: z.optional(text()),
+        timeoutMs: z.optional(milliseconds()),
+      }),
+      strict({ parallel: list(setupStep) }),
+    ]),
+  ),
+)
+
+const repository = () =>
+  strict({
+    url: text(),
+    ref: z.optional(text()),
+    depth: z.optional(z.union([whole(1, maxDepth), z.literal('full')])),
+    credentials: z.optional(
+      strict({
+        username: z.optional(text().check(withoutLineBreak())),
+        token: z
+          .string()
+          .check(
+            z.minLength(shortestToken, `expected a text of ${shortestToken} characters or more`),
+            withoutLineBreak(),
+          ),
+      }),
+    ),
+  })
+
+const manifestOf = <Content extends z.ZodMiniType>(content: Content) =>
+  strict({
+    files: z.optional(byPath(z.union([content, strict({ content, mode: z.optional(mode()) })]))),
+    directories: z.optional(list(z.union([path(), strict({ path: path(), mode: z.optional(mode()) })]))),
+    local: z.optional(
+      byPath(z.union([text(), strict({ source: text(), ignore: z.optional(list(text())) })])),
+    ),
+    git: z.optional(byPath(repository())),
+    users: z.optional(
+      list(
+        z.union([accountName(), strict({ name: accountName(), groups: z.optional(list(accountName())) })]),
+      ),
+    ),
+    groups: z.optional(list(accountName())),
+    env: z.optional(textsByName()),
+    setup: z.optional(list(setupStep)),
+    concurrency: z.optional(whole(1, maxConcurrency)),
+  })
+
+/** What a fresh sandbox is prepared with. Overlap of entries, refs and addresses of git are checked by the engine. */
+export const manifestOptions = lazily({
+  /** One step of a set-up; it may hold further steps, so a document needs a name for it. */
+  step: () => setupStep,
+  /** As JSON can hold it. */
+  json: () => manifestOf(z.string()),
+  /** In process a file's content may be bytes. */
+  manifest: () => manifestOf(z.union([z.string(), bytes()])),
+})

@@ -1,0 +1,54 @@
+/**
+ * The known name that was most likely meant: one that begins like what was given, else the one with the fewest changed
+ * characters, if those are few.
+ *
+ * @example
+ * nearest('timeout', ['cwd', 'timeoutMs']) // 'timeoutMs'
+ */
+export function nearest(given: string, known: readonly string[]): string | undefined {
+  const wanted = given.toLowerCase()
+  let best: { readonly name: string; readonly distance: number } | undefined
+  for (const name of known) {
+    // Of `limits.memoryBytes` the last part is what a user has in mind.
+    const candidate = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+    const distance = Math.min(prefixDistance(wanted, candidate), editDistance(wanted, candidate))
+    if (best === undefined || distance < best.distance) best = { name, distance }
+  }
+  return best !== undefined && best.distance <= Math.max(1.5, Math.floor(wanted.length / 3))
+    ? best.name
+    : undefined
+}
+
+const shortestPrefix = 3
+
+/** Nearer than one changed character where one name begins with the other, a little further where they begin alike. */
+function prefixDistance(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length)
+  let shared = 0
+  while (shared < shorter && one[shared] === other[shared]) shared += 1
+  if (shared < shortestPrefix) return Number.POSITIVE_INFINITY
+  if (shared === shorter) return 0.5
+  return shared * 2 >= shorter ? 1.5 : Number.POSITIVE_INFINITY
+}
+
+const longestCompared = 64
+
+/** Insertions, deletions, replacements and swaps of neighbours. */
+function editDistance(one: string, other: string): number {
+  if (one.length > longestCompared) return Number.POSITIVE_INFINITY
+  let beforeLast: number[] = []
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const same = one[row - 1] === other[column - 1]
+      let cost = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (same ? 0 : 1))
+      if (row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1])
+        cost = Math.min(cost, beforeLast[column - 2]! + 1)
+      current.push(cost)
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[other.length]!
+}

@@ -1,0 +1,51 @@
+import * as z from 'zod/mini'
+import { nearest } from './nearest.ts'
+
+const listedKeys = 20
+const shownKey = 64
+
+type Shape = z.core.$ZodLooseShape
+
+/**
+ * An object whose unknown keys are errors that name the nearest known key. What `z.extend` makes of one is strict in
+ * the same way.
+ */
+export function strict<const Fields extends Shape>(fields: Fields) {
+  return z.strictObject(fields, { error: unknownKey })
+}
+
+function unknownKey({ code, keys, inst }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'unrecognized_keys' || !Array.isArray(keys)) return undefined
+  const [given = ''] = keys as readonly string[]
+  const shape = shapeOf(inst) ?? {}
+  const known = Object.keys(shape)
+  const meant = nearest(given, [...known, ...nestedKeys(shape)])
+  const shown = JSON.stringify(given.length > shownKey ? `${given.slice(0, shownKey)}…` : given)
+  return [
+    `unknown key ${shown}`,
+    meant === undefined ? '.' : `; did you mean "${meant}"?`,
+    known.length === 0
+      ? ' No keys are known here.'
+      : ` Known keys: ${known.slice(0, listedKeys).join(', ')}${known.length > listedKeys ? ', …' : '.'}`,
+  ].join('')
+}
+
+/** Keys one level further in: who writes `memory` may mean `limits.memoryBytes`. */
+function nestedKeys(shape: Shape): string[] {
+  return Object.entries(shape).flatMap(([name, field]) =>
+    Object.keys(shapeOf(field) ?? {}).map((key) => `${name}.${key}`),
+  )
+}
+
+function shapeOf(schema: unknown): Shape | undefined {
+  const def = (schema as Partial<z.core.$ZodType> | undefined)?._zod?.def as
+    | { type: string; shape?: Shape; innerType?: unknown; options?: readonly unknown[] }
+    | undefined
+  if (def?.type === 'object') return def.shape
+  if (def?.innerType !== undefined) return shapeOf(def.innerType)
+  for (const option of def?.options ?? []) {
+    const shape = shapeOf(option)
+    if (shape !== undefined) return shape
+  }
+  return undefined
+}

@@ -1,0 +1,63 @@
+import * as z from 'zod/mini'
+
+/** What a timer can hold; a longer one would end at once. */
+export const longestTimer = 0x7fff_ffff
+
+/** A whole number within bounds. */
+export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
+  const message =
+    most === Number.MAX_SAFE_INTEGER
+      ? `expected a whole number of at least ${least}`
+      : `expected a whole number from ${least} to ${most}`
+  return z.int(message).check(z.minimum(least, message), z.maximum(most, message))
+}
+
+/** A time in milliseconds that a timer can hold. */
+export const milliseconds = (least = 1) => whole(least, longestTimer)
+
+/** A text that is not empty. */
+export const text = () => z.string().check(z.minLength(1, 'expected a text that is not empty'), withoutNul())
+
+/** No text with one can be a path, a name or an argument. */
+export const withoutNul = () =>
+  z.refine<string>((value) => !value.includes('\0'), 'expected a text without a NUL character')
+
+export const texts = () => z.array(z.string())
+export const textsByName = () => z.record(z.string(), z.string())
+export const flag = () => z.boolean()
+
+/** Permission bits, as `files.write` takes them. */
+export const mode = () => {
+  const message = 'expected permission bits up to 0o1777'
+  return z.int(message).check(z.minimum(0, message), z.maximum(0o1777, message))
+}
+
+// By what they can do: an object of another realm or of a polyfill is no instance of ours.
+
+export const signal = () =>
+  z.custom<AbortSignal>(
+    (value) => has(value, 'addEventListener') && typeof Reflect.get(value, 'aborted') === 'boolean',
+    'expected an AbortSignal',
+  )
+
+export const stream = () =>
+  z.custom<ReadableStream<Uint8Array>>((value) => has(value, 'getReader'), 'expected a stream of bytes')
+
+export const bytes = () =>
+  z.custom<Uint8Array>(
+    (value) => ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]',
+    'expected bytes',
+  )
+
+/** A function; what it takes and gives, only the compiler checks. */
+// biome-ignore lint/suspicious/noExplicitAny: any function is one, whatever it takes.
+export const callable = <Function extends (...given: any[]) => unknown>() =>
+  z.custom<Function>((value) => typeof value === 'function', 'expected a function')
+
+/** Something with these methods: a store, a host, a logger. */
+export const having = <Thing extends object>(what: string, ...methods: readonly (string & keyof Thing)[]) =>
+  z.custom<Thing>((value) => methods.every((name) => has(value, name)), `expected ${what}`)
+
+function has(value: unknown, method: string): value is object {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, method) === 'function'
+}

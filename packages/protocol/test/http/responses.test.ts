@@ -1,0 +1,102 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import type * as z from 'zod/mini'
+import type * as agent from '../../src/http/responses/agent.ts'
+import type * as event from '../../src/http/responses/event.ts'
+import type * as file from '../../src/http/responses/file.ts'
+import type { problem } from '../../src/http/responses/problem.ts'
+import type * as process from '../../src/http/responses/process.ts'
+import type * as sandbox from '../../src/http/responses/sandbox.ts'
+import type * as session from '../../src/http/responses/session.ts'
+import type {
+  AgentInfo,
+  Capabilities,
+  ConfigOption,
+  ExecResult,
+  FileList,
+  FileStat,
+  InstallProgress,
+  JournalGap,
+  JsonObject,
+  Page,
+  PendingPermission,
+  PendingQuestion,
+  PortAddress,
+  PortInfo,
+  Problem,
+  ProcessExit,
+  ProcessInfo,
+  PromptResult,
+  SandboxInfo,
+  SearchResult,
+  SessionInfo,
+  Summary,
+  Unpacked,
+  Usage,
+} from '../../src/index.ts'
+
+type Schema = () => z.ZodMiniType
+
+/** What a schema accepts, with every list and field readonly as the interfaces have them. */
+type Fixed<T> = T extends object
+  ? [T, JsonObject] extends [JsonObject, T]
+    ? T
+    : { readonly [Key in keyof T]: Fixed<T[Key]> }
+  : T
+
+type Sent<Response extends Schema> = Fixed<z.output<ReturnType<Response>>>
+
+/** True where each can stand for the other. */
+type Same<Interface, Response extends Schema> = [Interface, Sent<Response>] extends [
+  Sent<Response>,
+  Interface,
+]
+  ? true
+  : false
+
+// The compiler checks these: vitest runs the file, `tsc` fails on it.
+describe('The schema of a response', () => {
+  it('describes exactly the interface that a sandbox gives', () => {
+    expectTypeOf<Same<Capabilities, typeof sandbox.capabilities>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<SandboxInfo, typeof sandbox.sandboxInfo>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<PortInfo, typeof sandbox.portInfo>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<PortAddress, typeof sandbox.portAddress>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<ExecResult, typeof process.execResult>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<ProcessExit, typeof process.processExit>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<FileStat, typeof file.fileStat>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<FileList, typeof file.fileList>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<SearchResult, typeof file.searchResult>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<Unpacked, typeof file.unpacked>>().toEqualTypeOf<true>()
+  })
+
+  it('describes exactly the interface that a session gives', () => {
+    expectTypeOf<Same<SessionInfo, typeof session.sessionInfo>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<ConfigOption, typeof session.configOption>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<PendingPermission, typeof session.pendingPermission>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<PendingQuestion, typeof session.pendingQuestion>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<PromptResult, typeof session.promptResult>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<Usage, typeof session.usage>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<InstallProgress, typeof agent.installProgress>>().toEqualTypeOf<true>()
+  })
+
+  it('describes exactly the gaps, summaries and pages of a journal', () => {
+    expectTypeOf<Same<JournalGap, typeof event.journalGap>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<Summary, typeof event.eventSummary>>().toEqualTypeOf<true>()
+    expectTypeOf<Omit<Sent<typeof event.eventPage>, 'events'>>().toEqualTypeOf<Omit<Page, 'events'>>()
+  })
+
+  it('has every field of an interface that it adds names of other clients to', () => {
+    expectTypeOf<Sent<typeof process.processInfo>>().toExtend<ProcessInfo>()
+    expectTypeOf<Sent<typeof agent.agentInfo>>().toExtend<AgentInfo>()
+    expectTypeOf<Sent<typeof session.sessionState>>().toExtend<SessionInfo>()
+    expectTypeOf<Sent<typeof problem>>().toExtend<Problem>()
+  })
+
+  it('is told from one that lacks a field, has another type or leaves a field optional', () => {
+    type Stat = FileStat & { readonly owner: string }
+    expectTypeOf<Same<Stat, typeof file.fileStat>>().toEqualTypeOf<false>()
+    expectTypeOf<Same<Omit<FileStat, 'size'>, typeof file.fileStat>>().toEqualTypeOf<false>()
+    type Sized = Omit<FileStat, 'size'> & { readonly size: string }
+    expectTypeOf<Same<Sized, typeof file.fileStat>>().toEqualTypeOf<false>()
+    expectTypeOf<Same<Partial<FileStat>, typeof file.fileStat>>().toEqualTypeOf<false>()
+  })
+})

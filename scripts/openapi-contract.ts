@@ -1,0 +1,108 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What a published validator says against the form of a document. */
+export async function formComplaints(document: Json): Promise<string[]> {
+  const { valid, errors } = await new Validator().validate(structuredClone(document))
+  return valid ? [] : [`The document is not OpenAPI 3.1: ${JSON.stringify(errors)}`]
+}
+
+/** Schemas of a document that say nothing, and `Json` where a shape is known. */
+export function schemaComplaints(document: Json): string[] {
+  const found = schemasIn(document)
+  const allowed = [...foreign.keys(), ...pendingRequestOptions]
+  const uses = found.filter(({ schema }) => schema.$ref === anyJson).map(({ path }) => path)
+  return [
+    ...found
+      .filter(({ path, schema }) => saysNothing(schema) && !path.endsWith('/Json') && !noFields.has(path))
+      .map(({ path }) => `${path} says nothing: give it a schema.`),
+    ...uses
+      .filter((path) => !isForeign(path) && !isPending(path))
+      .map((path) => `${path} is Json, and its shape is known.`),
+    ...allowed
+      .filter((place) => !uses.some((path) => path.endsWith(place)))
+      .map((place) => `${place} is listed as Json, and is not.`),
+  ]
+}
+
+const anyJson = '#/components/schemas/Json'
+
+/** Events that have no data yet. */
+const noFields = new Set(
+  ['SandboxReady', 'SandboxPaused', 'SandboxResumed'].map(
+    (name) => `/components/schemas/${name}Event/properties/data`,
+  ),
+)
+
+/** Every place that may hold any JSON, by the end of its path, and whose it is. */
+const foreign = new Map([
+  ['ForeignEvent/properties/data/properties/data', 'a foreign event'],
+  ['AgentMessageEvent/properties/data/properties/message', 'a message of an agent'],
+  ['TurnStartedEvent/properties/data/properties/prompt', 'a message to an agent'],
+  ['PermissionRequestedEvent/properties/data/properties/toolCall', 'the input of a tool'],
+  ['QuestionRequestedEvent/properties/data/properties/schema', 'a message of an agent'],
+  ['QuestionResolvedEvent/properties/data/properties/content', 'a message to an agent'],
+  ['PendingPermission/properties/toolCall/additionalProperties', 'the input of a tool'],
+  ['PendingQuestion/properties/schema/additionalProperties', 'a message of an agent'],
+  ['TranscriptToolCall/properties/input', 'the input of a tool'],
+  ['TranscriptToolCall/properties/output', 'a message of an agent'],
+  ['TranscriptQuestion/properties/schema', 'a message of an agent'],
+  ['TranscriptQuestion/properties/content', 'a message to an agent'],
+  ['/prompt/post/requestBody/properties/content/anyOf/1/items/additionalProperties', 'a message to an agent'],
+  ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
+])
+
+/** Options of requests whose shape is not in the protocol yet. Must become empty. */
+const pendingRequestOptions = ['/properties/mcpServers/items/additionalProperties']
+
+interface Found {
+  /** Where it is, without the words that every response and body has. */
+  readonly path: string
+  readonly schema: Json
+}
+
+/** Every schema of a document, those within others included. */
+function schemasIn(document: Json): Found[] {
+  const found: Found[] = []
+  const visit = (schema: unknown, path: string) => {
+    if (typeof schema === 'boolean') return void (schema && found.push({ path, schema: {} }))
+    if (!isObject(schema)) return
+    found.push({ path, schema })
+    for (const key of ['properties', 'patternProperties', '$defs'])
+      for (const [name, inner] of entriesOf(schema[key])) visit(inner, `${path}/${key}/${name}`)
+    for (const key of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+      for (const [name, inner] of entriesOf(schema[key])) visit(inner, `${path}/${key}/${name}`)
+    for (const key of ['additionalProperties', 'items', 'not', 'propertyNames'])
+      visit(schema[key], `${path}/${key}`)
+  }
+  const walk = (value: unknown, path: string) => {
+    if (!isObject(value)) return
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === 'schema' || name === 'x-messages') visit(inner, path)
+      else if (name === 'schemas' || name === 'x-events')
+        for (const [event, schema] of entriesOf(inner)) visit(schema, `${path}/${name}/${event}`)
+      else walk(inner, /^(content|application\/json)$/.test(name) ? path : `${path}/${name}`)
+    }
+  }
+  walk(document, '')
+  return found
+}
+
+const annotations = ['description', 'title', 'deprecated', 'default', 'example', 'examples']
+
+/** Any value fits, or any object. */
+function saysNothing(schema: Json): boolean {
+  const keywords = Object.keys(schema).filter((key) => !annotations.includes(key))
+  if (keywords.length === 0) return true
+  const hasFields = entriesOf(schema.properties).length > 0 || isObject(schema.additionalProperties)
+  return schema.type === 'object' && !hasFields && !('anyOf' in schema || 'oneOf' in schema)
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : []
+}
