@@ -1,7 +1,9 @@
 import * as z from 'zod/mini'
+import { searchFields } from '../options/file.ts'
 import { strict } from '../options/strict.ts'
+import { mode } from '../options/values.ts'
 import { table } from './route.ts'
-import { count, flag, jsonObject, modeText, size, words } from './values.ts'
+import { count, flag, jsonObject, modeText, words } from './values.ts'
 
 const user = z.optional(z.string())
 const kind = z.enum(['file', 'directory', 'symlink', 'other'])
@@ -69,7 +71,7 @@ export const fileRoutes = table({
       strict({
         path: z.string(),
         parents: z.optional(z.boolean()),
-        mode: z.optional(size),
+        mode: z.optional(mode()),
         user,
       }),
     status: 204,
@@ -95,22 +97,13 @@ export const fileRoutes = table({
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: () => strict({ path: z.string(), mode: size, user }),
+    body: () => strict({ path: z.string(), mode: mode(), user }),
     status: 204,
     answer: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
-    body: () =>
-      strict({
-        path: z.string(),
-        name: z.optional(z.string()),
-        content: z.optional(z.string()),
-        ignoreCase: z.optional(z.boolean()),
-        ignore: z.optional(z.array(z.string())),
-        limit: z.optional(size),
-        user,
-      }),
+    body: () => strict({ path: z.string(), ...searchFields() }),
     answer: () =>
       z.object({
         hits: z.array(
