@@ -83,11 +83,6 @@ export const sessionOptions = lazily({
   prompt: () => strict({ turn: z.optional(z.string()), signal: z.optional(signal()) }),
   events: () => strict({ after: z.optional(z.string()), signal: z.optional(signal()) }),
   fork: () => strict({ id: z.optional(z.string()) }),
-  question: () =>
-    strict({
-      action: z.enum(['accept', 'decline', 'cancel']),
-      content: z.optional(z.record(z.string(), z.json())),
-    }),
   /** What serving a session's tools may take of the host. */
   toolLimits: () =>
     strict({
