@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { version } from '@vitrine/protocol'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
@@ -25,6 +26,7 @@ export interface OpenHostOptions extends AgentSettings {
  * const sandbox = await host.create()
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
+  checkOptions('openHost', hostOptions.open, options)
   const places = openPlaces(options.data)
   const agents = agentsOf(options, places)
   const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })

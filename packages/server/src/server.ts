@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
 import { VitrineError, version } from '@vitrine/protocol'
+import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import { problemAnswer } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
@@ -63,6 +64,7 @@ export interface Server {
  * const response = await server.fetch(new Request('http://localhost/v1/health', { headers }))
  */
 export function createServer(options: ServerOptions): Server {
+  checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
   const known = new Tokens(tokens, options.anyone ? { name: 'anyone', access: 'full' } : undefined)
