@@ -45,6 +45,8 @@ export interface ServerLimits {
   readonly heartbeatMs?: number
   /** How long a reader may take for what it was given. Default 30 s. */
   readonly stallMs?: number
+  /** How long a WebSocket that came without a token may take to send one. Default 5 s. */
+  readonly tokenMs?: number
 }
 
 /** The HTTP face of a host. It borrows the host: closing it ends connections, never a sandbox. */
@@ -84,7 +86,7 @@ export function createServer(options: ServerOptions): Server {
   }
   const hosts = new Hosts(options.allowHosts)
   const origins = new Origins(options.cors)
-  const sockets = new Sockets(daemon, { hosts, origins, tokens: known })
+  const sockets = new Sockets(daemon, { hosts, origins, tokens: known, tokenMs: limits.tokenMs ?? 5_000 })
   const route = createRouter(daemon, {
     jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024,
     beatMs: limits.beatMs ?? 15_000,
