@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { wholeNumber } from '../../whole-number.ts'
 import type { StoreDriver } from '../contract.ts'
 import { SqliteConnection } from './connection.ts'
 import { openFile } from './open-file.ts'
@@ -9,6 +10,8 @@ export interface SqliteStoreOptions {
   readonly path: string
   /** `normal` survives the death of every process; `full` a power cut too, at about 20 times the cost a commit. */
   readonly synchronous?: 'normal' | 'full'
+  /** How long a takeover waits for the fenced owner to let go before it goes on without it. Default 3 s. */
+  readonly releaseMs?: number
 }
 
 /**
@@ -28,9 +31,10 @@ export function sqliteStore(options: SqliteStoreOptions): StoreDriver {
       "sqliteStore: expected `synchronous` to be 'normal' or 'full'.",
     )
   }
+  const releaseMs = wholeNumber('releaseMs', options.releaseMs, { min: 0, max: 60_000, fallback: 3_000 })
   const file = resolve(path)
   return {
     kind: 'sqlite',
-    open: async (options) => new SqliteConnection(await openFile(file, synchronous, options)),
+    open: async (options) => new SqliteConnection(await openFile(file, { synchronous, releaseMs }, options)),
   }
 }
