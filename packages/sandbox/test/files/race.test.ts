@@ -13,13 +13,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
 import type { Isolation } from '../../src/index.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 import { attempt, attempts, fileAttempts, type Tally } from './fixtures/attempts.ts'
 import { snapshot } from './fixtures/snapshot.ts'
 
 const isRoot = process.geteuid?.() === 0
-const tries = 5_000
+const tries = scale.raceTries
 
 /** A folder of the host with everything that a way out would be taken for. */
 function canaryFolder(): string {
