@@ -13,9 +13,9 @@ import {
 import { type LocalOptions, local } from '@vitrine/sandbox'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { createSandbox, type HostSandbox } from '../../src/index.ts'
+import { quick } from '../fixtures/data.ts'
 
-/** No pauses. */
-export const quick = { VITRINE_DEMO_PACE: '0' }
+export { quick }
 
 interface SceneOptions extends Omit<LocalOptions, 'data'> {
   readonly agents?: readonly CustomAgent[]
