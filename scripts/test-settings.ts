@@ -15,6 +15,8 @@ export function testConfig({ env, ...test }: TestSettings): ViteUserConfig {
       environment: 'node',
       testTimeout: 60_000,
       hookTimeout: 60_000,
+      // A condition that holds soon on an idle machine can take many seconds on a busy one.
+      expect: { poll: { timeout: 30_000, interval: 20 } },
       // Tests that run at once each start a Node of their own.
       maxConcurrency: 2,
       sequence: { sequencer: LongestFirst },
