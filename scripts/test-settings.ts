@@ -39,7 +39,9 @@ export function projects(): NonNullable<TestSettings['projects']> {
     ),
     project(
       'house',
-      ['scripts', 'conformance', 'docs', 'examples'].map((folder) => `${folder}/test/**/*.test.ts`),
+      ['scripts', 'conformance', 'contract', 'docs', 'examples'].map(
+        (folder) => `${folder}/test/**/*.test.ts`,
+      ),
     ),
   ]
 }

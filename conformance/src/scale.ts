@@ -28,5 +28,5 @@ export const scale = {
   /** Calls while names are swapped for links. */
   raceTries: scaled(1_500, 5_000),
   /** Random histories of a store. */
-  histories: scaled(50, 200),
+  histories: scaled(25, 200),
 } as const
