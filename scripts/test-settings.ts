@@ -30,20 +30,23 @@ export function testConfig({ env, ...test }: TestSettings): ViteUserConfig {
   }
 }
 
+/** Packages without I/O: their tests leave nothing behind, and share a worker, which starts and imports once. */
+const pure = ['protocol', 'views']
+
 /** Each package is a project of its own; what spans packages is in `house`. */
 export function projects(): NonNullable<TestSettings['projects']> {
-  const project = (name: string, include: string[]) => ({ extends: true as const, test: { name, include } })
-  return [
-    ...readdirSync(join(root, 'packages')).map((name) =>
-      project(name, [`packages/${name}/test/**/*.test.ts`]),
+  const ofPackages = readdirSync(join(root, 'packages')).map((name) => ({
+    name,
+    include: [`packages/${name}/test/**/*.test.ts`],
+    isolate: !pure.includes(name),
+  }))
+  const house = {
+    name: 'house',
+    include: ['scripts', 'conformance', 'contract', 'docs', 'examples'].map(
+      (folder) => `${folder}/test/**/*.test.ts`,
     ),
-    project(
-      'house',
-      ['scripts', 'conformance', 'contract', 'docs', 'examples'].map(
-        (folder) => `${folder}/test/**/*.test.ts`,
-      ),
-    ),
-  ]
+  }
+  return [...ofPackages, house].map((test) => ({ extends: true, test }))
 }
 
 /** The test files that take their size from `conformance/src/scale.ts`. */
