@@ -1,17 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { testConfig } from './scripts/test-settings.ts'
 
 /** Real agents, end to end. `npm run test:agents` installs them first and keeps them from the network. */
-export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
-  test: {
+export default defineConfig(
+  testConfig({
     name: 'agents',
-    environment: 'node',
     include: ['conformance/agents/*.test.ts'],
     reporters: ['verbose', ['json', { outputFile: '.tmp/agents-report.json' }]],
     // An agent takes a core for itself while it starts.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-  },
-})
+  }),
+)

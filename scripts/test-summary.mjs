@@ -1,10 +1,12 @@
 // Ends a run with what failed, by name and first lines, and with what was really counted over all given reports.
+// A report that is missing or cannot be read is a failure, and so is one in which anything failed.
 import { readFileSync } from 'node:fs'
 
-const reports = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8')))
-const total = (name) => reports.reduce((sum, report) => sum + report[name], 0)
+const reports = process.argv.slice(2).map((path) => ({ path, report: readReport(path) }))
+const found = reports.flatMap(({ report }) => report ?? [])
+const total = (name) => found.reduce((sum, report) => sum + report[name], 0)
 
-for (const file of reports.flatMap((report) => report.testResults)) {
+for (const file of found.flatMap((report) => report.testResults)) {
   const failed = file.assertionResults.filter(({ status }) => status === 'failed')
   if (failed.length === 0 && file.status === 'failed')
     console.log(`FAILED ${file.name}\n  ${firstLines(file.message)}`)
@@ -12,11 +14,21 @@ for (const file of reports.flatMap((report) => report.testResults)) {
     console.log(`FAILED ${file.name} > ${test.fullName}\n  ${firstLines(test.failureMessages.join('\n'))}`)
   }
 }
+for (const { path, report } of reports) if (report === undefined) console.log(`MISSING ${path}`)
 
 const skipped = total('numPendingTests') + total('numTodoTests')
 console.log(
   `${total('numPassedTests')} passed, ${total('numFailedTests')} failed${skipped ? `, ${skipped} skipped` : ''}`,
 )
+if (found.length < reports.length || found.some(({ success }) => !success)) process.exitCode = 1
+
+function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
 
 function firstLines(text) {
   return text.split('\n').slice(0, 12).join('\n  ').slice(0, 1_500)

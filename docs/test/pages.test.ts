@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { runnableBlocks } from './code-blocks.ts'
@@ -8,18 +10,28 @@ import { runnableBlocks } from './code-blocks.ts'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const pages = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', ...globSync('docs/*.md', { cwd: root })]
 
+interface Run {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
 /** Inside the repository, so that packages are found, and in a folder of its own. */
-function run(code: string): { status: number | null; stdout: string; stderr: string } {
+async function run(code: string): Promise<Run> {
   mkdirSync(join(root, '.tmp'), { recursive: true })
   const folder = mkdtempSync(join(root, '.tmp', 'page-'))
   try {
     writeFileSync(join(folder, 'block.ts'), code)
     mkdirSync(join(folder, 'data'))
-    return spawnSync(process.execPath, ['--conditions=source', 'block.ts'], {
+    const child = spawn(process.execPath, ['--conditions=source', 'block.ts'], {
       cwd: folder,
-      encoding: 'utf8',
-      timeout: 30_000,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 50_000,
     })
+    const closed = once(child, 'close')
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [status] = await closed
+    return { status, stdout, stderr }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -30,21 +42,21 @@ function promisedLines(code: string): string[] {
   return [...code.matchAll(/(?:^| )\/\/ → (.+)$/gm)].map(([, expected]) => expected!)
 }
 
-describe.each(pages)('%s', (page) => {
+describe.concurrent.each(pages)('%s', (page) => {
   const blocks = runnableBlocks(join(root, page))
 
-  it.runIf(blocks.length > 0).each(blocks.map(({ line, code }) => [line, code] as const))(
+  it.each(blocks.map(({ line, code }) => [line, code] as const))(
     'the code at line %i runs and prints what it promises',
-    (_, code) => {
-      const { status, stdout, stderr } = run(code)
+    async (_, code) => {
+      const { status, stdout, stderr } = await run(code)
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
       for (const promised of promisedLines(code)) expect(stdout).toContain(promised)
     },
   )
 
   it('links only to files that exist', () => {
-    const text = readFileSync(join(root, page), 'utf8')
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
+    const content = readFileSync(join(root, page), 'utf8')
+    for (const [, target] of content.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
       expect(globSync(join(dirname(join(root, page)), target!)), target).toHaveLength(1)
     }
   })

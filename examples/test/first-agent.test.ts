@@ -11,10 +11,10 @@ const example = fileURLToPath(new URL('../first-agent/first-agent.ts', import.me
 function run(...args: string[]) {
   const cwd = mkdtempSync(join(tmpdir(), 'first-agent-'))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   return spawnSync(process.execPath, ['--conditions=source', example, ...args], {
     cwd,
-    env: { PATH, HOME },
+    env: { PATH, HOME, NODE_COMPILE_CACHE },
     encoding: 'utf8',
     timeout: 50_000,
   })

@@ -25,6 +25,8 @@ export interface OpenStoreOptions {
   readonly maxPendingEndings?: number
   /** What stays in memory for live readers; default 2,048 entries and 8 MiB. */
   readonly recent?: { readonly maxEntries?: number; readonly maxBytes?: number }
+  /** How long closing waits for sinks: to catch up, to end a write, and to close. Default 2 s each. */
+  readonly closeMs?: number
   /** Told when a tap throws or rejects. */
   readonly onTapError?: OnTapError
 }
@@ -38,6 +40,7 @@ export interface StoreSettings {
   readonly maxPendingBytes: number
   readonly maxPendingEndings: number
   readonly recent: { readonly maxEntries: number; readonly maxBytes: number }
+  readonly closeMs: number
   readonly onTapError: OnTapError
 }
 
@@ -55,6 +58,7 @@ export function storeSettings(options: OpenStoreOptions): StoreSettings {
     maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
     maxPendingEndings: options.maxPendingEndings ?? 10_000,
     recent: { maxEntries: recent.maxEntries ?? 2_048, maxBytes: recent.maxBytes ?? 8 * 1024 * 1024 },
+    closeMs: options.closeMs ?? 2_000,
     onTapError: options.onTapError ?? (() => undefined),
   }
 }

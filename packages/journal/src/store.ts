@@ -36,7 +36,6 @@ import { Wakeup } from './wakeup.ts'
 const ownershipCheckMs = 500
 const readOnlyPollMs = 25
 const housekeepingMs = 60_000
-const closeFlushMs = 2_000
 
 /** Where a host keeps all its journals, and the one place they are written through. */
 export class Store {
@@ -106,6 +105,7 @@ export class Store {
       reader: this.#reader,
       connection,
       committer: this.#committer,
+      closeMs: settings.closeMs,
       onChange: (type, data) => this.#note(type, data),
     })
     this.#seenPosition = start.lastPosition
@@ -247,7 +247,7 @@ export class Store {
   async #close(): Promise<void> {
     this.#closing.abort()
     if (!this.#ended && !this.#connection.readOnly) {
-      await this.flush({ timeoutMs: closeFlushMs }).catch(() => undefined)
+      await this.flush({ timeoutMs: this.#settings.closeMs }).catch(() => undefined)
     }
     try {
       await this.#sinks.close()

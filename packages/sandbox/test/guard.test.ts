@@ -21,8 +21,7 @@ function commandLine(pid: number): string[] {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 300 && !condition(); tries += 1) await sleep(10)
-  expect(condition()).toBe(true)
+  await expect.poll(condition).toBe(true)
 }
 
 it('is one for all sandboxes, is replaced when it is killed, and leaves with the last of them', async () => {

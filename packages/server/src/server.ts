@@ -40,10 +40,14 @@ export interface ServerOptions {
 export interface ServerLimits {
   /** Of a body of JSON; files and archives are streams. Default 64 MiB. */
   readonly jsonBytes?: number
+  /** How often a caller that asked for it gets a space while it waits for JSON. Default 15 s. */
+  readonly beatMs?: number
   /** How often a stream that has nothing to say says so. Default 10 s. */
   readonly heartbeatMs?: number
   /** How long a reader may take for what it was given. Default 30 s. */
   readonly stallMs?: number
+  /** How long a WebSocket that came without a token may take to send one. Default 5 s. */
+  readonly tokenMs?: number
 }
 
 /** The HTTP face of a host. It borrows the host: closing it ends connections, never a sandbox. */
@@ -82,8 +86,11 @@ export function createServer(options: ServerOptions): Server {
   }
   const hosts = new Hosts(options.allowHosts)
   const origins = new Origins(options.cors)
-  const sockets = new Sockets(daemon, { hosts, origins, tokens: known })
-  const route = createRouter(daemon, handlersOf(daemon), { jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024 })
+  const sockets = new Sockets(daemon, { hosts, origins, tokens: known, tokenMs: limits.tokenMs ?? 5_000 })
+  const route = createRouter(daemon, handlersOf(daemon), {
+    jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024,
+    beatMs: limits.beatMs ?? 15_000,
+  })
 
   /** Who it is and whether it may is settled before anybody looks at what it wants. */
   async function answer(request: Asked): Promise<Answer> {

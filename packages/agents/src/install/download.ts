@@ -38,7 +38,13 @@ export async function download(order: Order, staging: Staging): Promise<void> {
     },
   })
   const specs = packages.map(({ name, version }) => `${name}@${version}`)
-  const argv = [process.execPath, npm.script, ...installArguments(staging.tree), ...access.args, ...specs]
+  const argv = [
+    process.execPath,
+    npm.script,
+    ...installArguments(order, staging.tree),
+    ...access.args,
+    ...specs,
+  ]
   const result = await sandbox.exec(argv, { cwd: staging.tree, timeoutMs: downloadMs, signal })
   signal.throwIfAborted()
   if (result.outcome === 'ok' && result.exitCode === 0) return
@@ -48,12 +54,16 @@ export async function download(order: Order, staging: Staging): Promise<void> {
   throw failed(order, explainNpm({ output, outcome: result.outcome, refused }), output)
 }
 
-function installArguments(prefix: string): string[] {
+function installArguments({ retryMs }: Order, prefix: string): string[] {
   return [
     ...['install', '--prefix', prefix, '--save-exact', '--ignore-scripts'],
     ...['--omit=dev', '--include=optional'],
     ...['--no-audit', '--no-fund', '--no-progress', '--no-update-notifier', '--loglevel=warn'],
-    ...['--fetch-retries=2', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=3000'],
+    ...[
+      '--fetch-retries=2',
+      `--fetch-retry-mintimeout=${retryMs}`,
+      `--fetch-retry-maxtimeout=${6 * retryMs}`,
+    ],
   ]
 }
 

@@ -22,9 +22,12 @@ export interface InstallAgentOptions {
   readonly reach?: readonly string[]
   /** How long the program may take to answer; default two minutes. */
   readonly verifyMs?: number
+  /** How long npm pauses before it asks the registry again, which it does twice. Default 500 ms. */
+  readonly retryMs?: number
 }
 
 const defaultVerifyMs = 120_000
+const defaultRetryMs = 500
 
 const shared = new SharedWork<Installation, InstallProgress>()
 
@@ -54,9 +57,9 @@ export async function installAgent(
     return found
   }
   const begin = (work: { readonly signal: AbortSignal; readonly tell: OnProgress }) => {
-    const { verifyMs = defaultVerifyMs } = options
+    const { verifyMs = defaultVerifyMs, retryMs = defaultRetryMs } = options
     const order: Order = {
-      ...{ entry, source, version, cache, target, isolation, reach, verifyMs },
+      ...{ entry, source, version, cache, target, isolation, reach, verifyMs, retryMs },
       ...{ signal: work.signal, onProgress: work.tell },
     }
     return build(order)

@@ -16,6 +16,8 @@ export interface Order {
   /** Beside the registry. */
   readonly reach: readonly string[]
   readonly verifyMs: number
+  /** The first pause of npm before it asks the registry again; the next one is longer. */
+  readonly retryMs: number
   readonly signal: AbortSignal
   readonly onProgress: OnProgress
 }

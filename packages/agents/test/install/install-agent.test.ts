@@ -291,7 +291,7 @@ describe('an installation fails, and leaves nothing, when', () => {
     await down.close()
     vi.stubEnv('npm_config_registry', down.url)
     try {
-      const error = await failure(installAgent(fake, { cache }))
+      const error = await failure(installAgent(fake, { cache, retryMs: 10 }))
       expect(error.code).toBe('agent_install_failed')
       expect(error.message).toContain('there is no way to the registry')
       expect(error.message).toContain('`npm config get registry`')
@@ -303,7 +303,7 @@ describe('an installation fails, and leaves nothing, when', () => {
   test('there is no network', async () => {
     vi.stubEnv('npm_config_registry', 'https://packages.invalid/')
     try {
-      const error = await failure(installAgent(fake, { cache }))
+      const error = await failure(installAgent(fake, { cache, retryMs: 10 }))
       expect(error.message).toContain('there is no way to the registry')
     } finally {
       vi.stubEnv('npm_config_registry', registry.url)

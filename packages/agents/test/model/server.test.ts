@@ -50,7 +50,6 @@ test('without a mark the answer repeats the last word', async () => {
 
 test('a slow answer goes on until the client goes away', async () => {
   await using server = await startModelServer()
-  const started = Date.now()
   const controller = new AbortController()
   const response = await fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
@@ -65,8 +64,8 @@ test('a slow answer goes on until the client goes away', async () => {
     }
   }).rejects.toThrow('aborted')
   expect(text).toContain('tick 300')
-  expect(Date.now() - started).toBeGreaterThan(500)
-  expect(Date.now() - started).toBeLessThan(10_000)
+  // What was left of the answer when the client went away never came: it was not written all at once.
+  expect(text).not.toMatch(/tick 1\b/)
 })
 
 test('what is not of the dialect is refused in the dialect', async () => {

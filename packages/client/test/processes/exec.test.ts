@@ -72,11 +72,14 @@ it('takes no harm from a program that does not read its input', async () => {
 
 it('is cancelled by its caller, which is a result', async () => {
   let isGone = false
-  const { sandbox, lines } = await newScene(({ response }) => {
-    response.once('close', () => {
-      isGone = true
-    })
-  })
+  const { sandbox, lines } = await newScene(
+    ({ response }) => {
+      response.once('close', () => {
+        isGone = true
+      })
+    },
+    { callOffMs: 50 },
+  )
   const caller = new AbortController()
   const running = sandbox.exec('sleep 1000', { signal: caller.signal })
   await expect.poll(() => lines.length).toBe(1)

@@ -13,9 +13,9 @@ import {
 import { type LocalOptions, local } from '@vitrine/sandbox'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { createSandbox, type HostSandbox } from '../../src/index.ts'
+import { quick } from '../fixtures/data.ts'
 
-/** No pauses. */
-export const quick = { VITRINE_DEMO_PACE: '0' }
+export { quick }
 
 interface SceneOptions extends Omit<LocalOptions, 'data'> {
   readonly agents?: readonly CustomAgent[]
@@ -165,7 +165,7 @@ function isEvent(item: JournalItem): item is JournalEvent {
 /** Every start has one end, after it; `seq` has no gap; a turn's events lie within the turn. */
 export async function checkLaws(journal: JournalReader): Promise<void> {
   // What was killed is on record a moment after it is gone. What never is fails below, by name.
-  for (let tries = 0; tries < 500 && hasOpenWork(await allEvents(journal)); tries += 1) await sleep(10)
+  for (let tries = 0; tries < 2_000 && hasOpenWork(await allEvents(journal)); tries += 1) await sleep(10)
   const events = await allEvents(journal)
   const first = since.has(journal) ? (events[0]?.seq ?? 1) : 1
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + first))

@@ -13,7 +13,6 @@ import type { Sink } from './sink.ts'
 const gatherMs = 25
 const firstRetryMs = 100
 const lastRetryMs = 30_000
-const lastWriteMs = 2_000
 
 export interface SinkState {
   readonly name: string
@@ -30,6 +29,8 @@ export interface FeedSource {
   readonly reader: Reader
   readonly connection: StoreConnection
   readonly committer: Committer
+  /** How long closing waits for the write under way, and again for the sink's own `close`. */
+  readonly closeMs: number
   /** Writes `sink.failed` and `sink.recovered`. */
   onChange(type: 'sink.failed' | 'sink.recovered', data: { readonly [key: string]: unknown }): void
 }
@@ -101,10 +102,10 @@ export class SinkFeed {
   async #close(): Promise<void> {
     this.#closing.abort()
     this.#progress.notify()
-    const patience = setTimeout(() => this.#writing.abort(), lastWriteMs)
+    const patience = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
     await Promise.race([this.#loop, aborted(this.#writing.signal)])
     clearTimeout(patience)
-    await patiently(this.#sink.close?.())
+    await patiently(this.#sink.close?.(), this.#source.closeMs)
   }
 
   async #run(): Promise<void> {
@@ -212,9 +213,9 @@ export class SinkFeed {
 }
 
 /** Waits for something, but not for ever. */
-async function patiently(promise: Promise<void> | undefined): Promise<void> {
+async function patiently(promise: Promise<void> | undefined, milliseconds: number): Promise<void> {
   const over = new AbortController()
-  const enough = sleep(lastWriteMs, undefined, { signal: over.signal }).catch(() => undefined)
+  const enough = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([promise, enough]).finally(() => over.abort())
 }
 

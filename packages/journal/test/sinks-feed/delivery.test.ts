@@ -126,7 +126,7 @@ describe.each([
 
   it('stays before a batch that was not taken', async () => {
     const driver = await makeDriver()
-    const first = await open(driver)
+    const first = await open(driver, { closeMs: 50 })
     const broken = collector()
     broken.before = () => Promise.reject(new Error('receiver is down'))
     await first.addSink('audit', broken.sink, { types: ['log.*'] })

@@ -170,7 +170,7 @@ describe('closing', () => {
   const endless = () => new Promise<void>(() => undefined)
 
   it('is not held up for ever by a sink that never settles and ignores its signal', async () => {
-    const store = await openMemory()
+    const store = await openMemory({ closeMs: 50 })
     const [stuck, fine] = [collector(), collector()]
     let told: AbortSignal | undefined
     stuck.before = (_batch, { signal }) => {
@@ -180,7 +180,7 @@ describe('closing', () => {
     await store.addSink('stuck', stuck.sink)
     await store.addSink('fine', fine.sink)
     await (await store.journal('sbx_a')).append([log('1')])
-    await until(() => stuck.tries.length === 1)
+    await until(() => stuck.tries.length === 1 && fine.items.length === 1)
     expect((await settled(store.close())).status).toBe('fulfilled')
     expect(told?.aborted).toBe(true)
     expect(fine.items.map(messageOf)).toEqual(['1'])
@@ -188,7 +188,7 @@ describe('closing', () => {
   })
 
   it('is not held up for ever by a sink that never ends closing', async () => {
-    const store = await openMemory()
+    const store = await openMemory({ closeMs: 50 })
     await store.addSink('stuck', { kind: 'stuck', write: async () => undefined, close: endless })
     expect((await settled(store.close())).status).toBe('fulfilled')
   })
@@ -207,7 +207,7 @@ describe('closing', () => {
   })
 
   it('of one sink is not held up for ever by it either', async () => {
-    const store = await openMemory()
+    const store = await openMemory({ closeMs: 50 })
     const stuck = collector()
     stuck.before = endless
     const added = await store.addSink('stuck', stuck.sink)
@@ -235,7 +235,7 @@ describe('closing', () => {
   })
 
   it('does not wait out the pause of a sink that fails', async () => {
-    const store = await openMemory()
+    const store = await openMemory({ closeMs: 50 })
     const sink = collector()
     sink.before = () =>
       Promise.reject(new VitrineError('sink_rejected', 'busy', { details: { retryAfterMs: 3_600_000 } }))
@@ -249,7 +249,7 @@ describe('closing', () => {
 
 describe('a sink of a store that ends', () => {
   it('and never lets go of a write does not hold up a second close', async () => {
-    const store = await openMemory()
+    const store = await openMemory({ closeMs: 50 })
     const stuck = await store.addSink('stuck', { kind: 'test', write: () => new Promise(() => undefined) })
     await (await store.journal('sbx_a')).append([log('1')])
     await Promise.all([stuck.close(), store.close()])

@@ -64,7 +64,7 @@ describe('a takeover', () => {
   test('of a stopped owner goes ahead without it, and it is fenced when it wakes', async () => {
     const { path, other } = await owned()
     await other.kill('SIGSTOP')
-    const store = await opened(path, { takeover: true })
+    const store = await opened(path, { takeover: true }, { releaseMs: 50 })
     const journal = await store.journal('sbx_a')
     await journal.append([note('mine')])
     await other.kill('SIGCONT')
@@ -79,7 +79,7 @@ describe('a takeover', () => {
   test('of a stopped owner holds when that one is killed and a third opens', async () => {
     const { path, other } = await owned()
     await other.kill('SIGSTOP')
-    const store = await opened(path, { takeover: true })
+    const store = await opened(path, { takeover: true }, { releaseMs: 50 })
     const third = () => openStore(sqliteStore({ path }))
     await expect(third()).rejects.toMatchObject({ code: 'store_owned', details: { pid: process.pid } })
     await other.kill('SIGKILL')

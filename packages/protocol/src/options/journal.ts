@@ -107,10 +107,16 @@ export const storeOptions = lazily({
       patterns: z.optional(flag()),
       maxPendingBytes: z.optional(whole()),
       maxPendingEndings: z.optional(whole()),
+      closeMs: z.optional(whole(1, 60_000)),
       recent: z.optional(strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
       onTapError: z.optional(callable()),
     }),
-  sqlite: () => strict({ path: text(), synchronous: z.optional(z.enum(['normal', 'full'])) }),
+  sqlite: () =>
+    strict({
+      path: text(),
+      synchronous: z.optional(z.enum(['normal', 'full'])),
+      releaseMs: z.optional(whole(0, 60_000)),
+    }),
 })
 
 export const sinkOptions = lazily({

@@ -25,6 +25,8 @@ export const serverOptions = lazily({
           jsonBytes: z.optional(whole(1)),
           heartbeatMs: z.optional(milliseconds()),
           stallMs: z.optional(milliseconds()),
+          beatMs: z.optional(milliseconds()),
+          tokenMs: z.optional(milliseconds()),
         }),
       ),
     }),
@@ -35,6 +37,5 @@ export const serverOptions = lazily({
       maxConnections: z.optional(whole(1)),
       headersMs: z.optional(milliseconds()),
       bodyIdleMs: z.optional(milliseconds()),
-      thrifty: z.optional(flag()),
     }),
 })

@@ -59,9 +59,9 @@ export function commandOf(pid: number): string {
 }
 
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000
+  const end = Date.now() + 30_000
   while (!(await isSo())) {
-    if (Date.now() > end) throw new Error('It did not happen within 10 seconds.')
+    if (Date.now() > end) throw new Error('It did not happen within 30 seconds.')
     await pause(10)
   }
 }

@@ -38,7 +38,7 @@ async function plant(
   const sandbox = await host.open({ isolation })
   const commands = held ? [...shapes(word), lost(word)] : shapes(word)
   for (let tree = 0; tree < trees; tree++) await sandbox.spawn(commands[tree % commands.length] ?? '')
-  const grown = await within(15_000, () => processesWith(word).length >= 3 * trees)
+  const grown = await within(30_000, () => processesWith(word).length >= 3 * trees)
   expect(grown, 'all trees have grown').toBeDefined()
 }
 
@@ -75,9 +75,9 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const sandbox = await host.open({ isolation })
     await sandbox.spawn(`exec env -i sleep ${word}`)
     expect(
-      await within(5_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
+      await within(30_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
     ).toBeDefined()
-    await Promise.race([host.close(), sleep(5_000)])
+    await host.close()
     expect(processesWith(word)).toEqual([])
   })
 
@@ -88,7 +88,7 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const sandbox = await host.open({ isolation })
     await sandbox.spawn(`exec env -i sleep ${word}`)
     expect(
-      await within(5_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
+      await within(30_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
     ).toBeDefined()
     process.kill(host.pid, 'SIGKILL')
     expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()
@@ -113,7 +113,7 @@ describe.each(['self', 'ordinary'] as const)('the first process (%s)', (as) => {
     const sandbox = await host.open()
     const word = newWord()
     await sandbox.spawn(shapes(word)[2] ?? '')
-    await within(5_000, () => processesWith(word).length >= 3)
+    await within(30_000, () => processesWith(word).length >= 3)
     const inits = processesWith('/run/vitrine/machine').filter(
       (pid) => nameOf(pid) === 'machine' && isBelow(pid, host.pid),
     )

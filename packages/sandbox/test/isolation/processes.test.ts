@@ -118,7 +118,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
       processesWith('1234.5678').find(
         (pid) => nameOf(pid) === 'sleep' && readlinkSync(`/proc/${pid}/cwd`) === sandbox().root,
       )
-    await within(5_000, () => mine() !== undefined)
+    await within(30_000, () => mine() !== undefined)
     const status = readFileSync(`/proc/${mine()}/status`, 'utf8')
     const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
     if (stance.as === 'self') expect(uid).toBeGreaterThanOrEqual(2 ** 30)

@@ -142,3 +142,36 @@ const tokens = [
 export const soup = fc
   .array(fc.constantFrom(...tokens), { minLength: 1, maxLength: 10 })
   .map((parts) => parts.join(''))
+
+/** Pieces of scripts that open something, or look further, each time they are repeated. */
+export const repeatable: readonly string[] = [
+  '$(',
+  '$((',
+  '${x:-',
+  '`',
+  '\\`',
+  '(',
+  '{ ',
+  '"',
+  '"$(',
+  '[',
+  '*',
+  '{',
+  '<<E\n',
+  'env ',
+  'eval ',
+  'xargs ',
+  'timeout ',
+  'find -exec ',
+  'find -exec a ; ',
+  'a;',
+  'a ',
+  '-a ',
+  '$x ',
+  'case x in a) ',
+  'flock a ',
+  'sh <<E\n',
+  '\\\n',
+  '"${x:-',
+  '<(',
+]

@@ -15,14 +15,12 @@ import { Paths } from './paths.ts'
 import { present } from './present.ts'
 import { readQuery } from './query.ts'
 
-/** How often a caller that waits for long is told that it is not forgotten. */
-const beatMs = 15_000
-
 type AnyHandler = (call: Call<never, never>) => Promise<unknown>
 type Answering = (context: RequestContext) => Promise<Answer>
 
 interface Limits {
   readonly jsonBytes: number
+  readonly beatMs: number
 }
 
 /** Every route of the table, checked by its schemas and answered by its handler. */
@@ -98,7 +96,7 @@ function answering(
   return (context) => {
     const answer = counted(context)
     const isPatient = context.request.header('vitrine-patient') === 'true' && typeof route.answer !== 'string'
-    return isPatient ? patiently(answer, beatMs) : answer
+    return isPatient ? patiently(answer, limits.beatMs) : answer
   }
 }
 

@@ -15,7 +15,6 @@ import { Inbox } from './inbox.ts'
 import { maxWaitingBytes, serveTerminal } from './terminal.ts'
 
 const maxMessageBytes = 1024 * 1024
-const firstMessageMs = 5_000
 const maxWaitingBeforeToken = 64 * 1024
 const protocol = 'vitrine'
 
@@ -23,6 +22,8 @@ export interface Guards {
   readonly hosts: Hosts
   readonly origins: Origins
   readonly tokens: Tokens
+  /** How long a WebSocket that came without a token may take to send one. */
+  readonly tokenMs: number
 }
 
 /** Opens WebSockets for those who may. */
@@ -92,7 +93,7 @@ export class Sockets {
 
   /** Who came without a token may say it first, and nothing else. */
   async #introduced(inbox: Inbox): Promise<Caller> {
-    const first = await Promise.race([inbox.next(), sleep(firstMessageMs, undefined, { ref: false })])
+    const first = await Promise.race([inbox.next(), sleep(this.#guards.tokenMs, undefined, { ref: false })])
     const text = first === undefined ? '' : String(first.data)
     return this.#guards.tokens.caller(tokenIn(text))
   }

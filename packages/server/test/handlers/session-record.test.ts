@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, allEvents, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
 
-const env = { VITRINE_DEMO_PACE: '0' }
+const env = { VITRINE_DEMO_PACE: '0', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 let daemon: TestDaemon
 beforeAll(async () => {
   daemon = await openDaemon()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allEvents, jsonBody, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
 
-const env = { VITRINE_DEMO_PACE: '0' }
+const env = { VITRINE_DEMO_PACE: '0', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 let daemon: TestDaemon
 beforeAll(async () => {
   daemon = await openDaemon()

@@ -77,24 +77,24 @@ describe('an answer that is waited for', () => {
 describe('a daemon', () => {
   let daemon: TestDaemon
   beforeAll(async () => {
-    daemon = await openDaemon({ cors: ['https://app.example.com'] })
+    daemon = await openDaemon()
   })
   afterAll(() => daemon.close())
 
-  const exec = (command: string, headers = {}) => {
-    const { body, headers: type } = jsonBody({ command })
+  const exec = (command: string) => {
+    const { body, headers } = jsonBody({ command })
     return daemon.fetch('/v1/exec', {
       ...{ method: 'POST', body },
-      headers: { ...type, 'vitrine-patient': 'true', ...headers },
+      headers: { ...headers, 'vitrine-patient': 'true' },
     })
   }
 
   /** A request of which every byte is seen. */
-  const dialled = (command: string, headers: string) => {
+  const dialled = ({ port, token }: TestDaemon, command: string, headers: string) => {
     const body = JSON.stringify({ command })
     return dial(
-      daemon.port,
-      `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
+      port,
+      `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
     )
   }
 
@@ -108,14 +108,19 @@ describe('a daemon', () => {
   })
 
   it('says that it is still there while a command runs, to who asked for it and to nobody else', async () => {
+    await using daemon = await openDaemon({ cors: ['https://app.example.com'], limits: { beatMs: 50 } })
     const wait = 'until [ -e enough ]; do sleep 0.1; done; echo done'
-    using patient = await dialled(wait, 'vitrine-patient: true\r\norigin: https://app.example.com\r\n')
-    using plain = await dialled(wait, '')
-    using off = await dialled(wait, 'vitrine-patient: false\r\n')
-    using leaving = await dialled('echo $$; exec sleep 600', 'vitrine-patient: true\r\n')
+    using patient = await dialled(
+      daemon,
+      wait,
+      'vitrine-patient: true\r\norigin: https://app.example.com\r\n',
+    )
+    using plain = await dialled(daemon, wait, '')
+    using off = await dialled(daemon, wait, 'vitrine-patient: false\r\n')
+    using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-patient: true\r\n')
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
-    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n$/)
+    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     const { status, headers } = readAnswer(patient.text)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')

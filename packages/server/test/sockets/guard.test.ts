@@ -103,7 +103,12 @@ describe('an upgrade', () => {
   })
 
   it('without a word about who it is sees nothing', async () => {
-    const socket = dialSocket(daemon, path)
+    await using hurried = await openDaemon({ limits: { tokenMs: 50 } })
+    const { id } = await hurried.call('POST', '/v1/processes', {
+      command: 'sh',
+      args: ['-c', 'echo secret; exec sleep 600'],
+    })
+    const socket = dialSocket(hurried, terminalPath(id))
     await socket.opened
     expect((await socket.closed).code).toBe(4401)
     expect(socket.said).toEqual([])

@@ -19,13 +19,19 @@ export interface OpenFile {
   readonly storeId: string
 }
 
+export interface FileSettings {
+  readonly synchronous: 'normal' | 'full'
+  /** How long a takeover waits for the fenced owner to let go before it goes on without it. */
+  readonly releaseMs: number
+}
+
 /** The least that SQLite writes. */
 const smallestDatabase = 512
 
 /** Opens or lays out the file, as its only owner. What is wrong with it is said with its name, and left as it is. */
 export async function openFile(
   file: string,
-  synchronous: 'normal' | 'full',
+  settings: FileSettings,
   { takeover, readOnly }: ConnectOptions,
 ): Promise<OpenFile> {
   const path = preparePath(file, readOnly)
@@ -37,7 +43,7 @@ export async function openFile(
     if (size && size < smallestDatabase) throw notOurs(path)
     if (size) await inspect(path)
     if (readOnly) return await openToRead(path)
-    return await openToOwn(path, synchronous, { takeover, mustBeOurs: inUse && size !== undefined })
+    return await openToOwn(path, settings, { takeover, mustBeOurs: inUse && size !== undefined })
   } catch (error) {
     throw storeError(error, path)
   }
@@ -58,7 +64,7 @@ async function openToRead(path: string): Promise<OpenFile> {
 
 async function openToOwn(
   path: string,
-  synchronous: 'normal' | 'full',
+  { synchronous, releaseMs }: FileSettings,
   { takeover, mustBeOurs }: { takeover: boolean; mustBeOurs: boolean },
 ): Promise<OpenFile> {
   const lock = new OwnerLock(path)
@@ -78,7 +84,7 @@ async function openToOwn(
     if (isOurs(db)) checkTables(db)
     await patiently(() => migrate(db))
     const epoch = await patiently(() => raiseEpoch(db))
-    if (owned) await lock.inherit()
+    if (owned) await lock.inherit(releaseMs)
     // Who loses the log later still has a store.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     lock.mark()

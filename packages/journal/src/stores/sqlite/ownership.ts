@@ -7,9 +7,6 @@ import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
 import { makePrivate } from './private-file.ts'
 import { pragmaNumber } from './schema.ts'
 
-/** How long a takeover waits for the fenced owner to let go before it goes on without it. */
-const releaseMs = 3_000
-
 /** Who holds a store. */
 interface Owner {
   readonly pid: number
@@ -42,7 +39,7 @@ export class OwnerLock {
   }
 
   /** Takes what the fenced owner does not hold, and waits a while for it to let go of the rest. */
-  async inherit(milliseconds = releaseMs): Promise<void> {
+  async inherit(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds
     while (!this.#takeBoth() && performance.now() < until) await sleep(25)
     if (this.#owner.held) this.#heir.release()

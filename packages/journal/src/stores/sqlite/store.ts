@@ -9,6 +9,8 @@ export interface SqliteStoreOptions {
   readonly path: string
   /** `normal` survives the death of every process; `full` a power cut too, at about 20 times the cost a commit. */
   readonly synchronous?: 'normal' | 'full'
+  /** How long a takeover waits for the fenced owner to let go before it goes on without it. Default 3 s. */
+  readonly releaseMs?: number
 }
 
 /**
@@ -19,10 +21,10 @@ export interface SqliteStoreOptions {
  */
 export function sqliteStore(options: SqliteStoreOptions): StoreDriver {
   checkOptions('sqliteStore', storeOptions.sqlite, options ?? {})
-  const { path, synchronous = 'normal' } = options
+  const { path, synchronous = 'normal', releaseMs = 3_000 } = options
   const file = resolve(path)
   return {
     kind: 'sqlite',
-    open: async (options) => new SqliteConnection(await openFile(file, synchronous, options)),
+    open: async (options) => new SqliteConnection(await openFile(file, { synchronous, releaseMs }, options)),
   }
 }
