@@ -29,7 +29,8 @@ export function machineCases(make: MakeSandbox): void {
       const mark = newMark()
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
       expect((await sandbox.exec(['ps', '-eo', 'args'])).stdout).toContain(`sleep ${mark}`)
-      await sandbox.exec(`pkill -f '^sleep ${mark}'`)
+      // The child that becomes `sleep` may not have done so yet.
+      await sandbox.exec(`until pkill -f '^sleep ${mark}'; do sleep 0.02; done`, { timeoutMs: 10_000 })
       await isGone({ sandbox, ...under }, mark)
     })
 

@@ -1,23 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { MakeSandbox } from '../setting.ts'
 import { changesOf, faultsOf, told, watchedSandbox } from './changes.ts'
+import type { Sizes } from './conformance.ts'
 
 const shown = (count: number) => count.toLocaleString('en')
 
-/** `storm` is how many files the largest of them makes. */
-export function burstCases(make: MakeSandbox, storm: number): void {
-  const folders = storm / 600
+export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
+  const folders = burst / 100
 
   describe('many changes at once', () => {
-    it(`${shown(folders * 100)} files in new directories are ${shown(folders * 100)} events`, async ({
-      skip,
-    }) => {
+    it(`${shown(burst)} files in new directories are ${shown(burst)} events`, async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         `i=0; while [ $i -lt ${folders} ]; do mkdir -p a/$i/b/c; j=0; while [ $j -lt 100 ]; do : > a/$i/b/c/$j; j=$((j+1)); done; i=$((i+1)); done`,
       )
       expect(await faultsOf(under)).toEqual([])
-      expect(await changesOf(under)).toHaveLength(1 + folders * 3 + folders * 100)
+      expect(await changesOf(under)).toHaveLength(1 + folders * 3 + burst)
     })
 
     it('200 files that come and go leave nothing behind', async ({ skip }) => {

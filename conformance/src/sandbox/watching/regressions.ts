@@ -3,9 +3,10 @@ import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { MakeSandbox } from '../setting.ts'
 import { changesOf, faultsOf, recordedChanges, told, watchedSandbox } from './changes.ts'
+import type { Sizes } from './conformance.ts'
 
 /** Faults that were found in another watcher: each name tells what happened there. */
-export function watchRegressionCases(make: MakeSandbox, storm: number): void {
+export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void {
   describe('TanStack AI sandbox: watchWorkspace', () => {
     it('100 edits were 4 events', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
@@ -144,7 +145,7 @@ export function watchRegressionCases(make: MakeSandbox, storm: number): void {
 
     it('B2: a look that was broken off by the end told thousands of deletes', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
-      const folders = storm / 750
+      const folders = burst / 100
       await under.sandbox.exec(
         `i=0; while [ $i -lt ${folders} ]; do mkdir d$i; j=0; while [ $j -lt 100 ]; do : > d$i/$j; j=$((j+1)); done; i=$((i+1)); done`,
       )
@@ -165,7 +166,7 @@ export function watchRegressionCases(make: MakeSandbox, storm: number): void {
       skip,
     }) => {
       const under = await watchedSandbox(make, skip)
-      const each = storm / 30
+      const each = burst / 4
       await under.sandbox.exec(
         `for d in 日本語 フォルダ éàü çñß; do mkdir $d; i=0; while [ $i -lt ${each} ]; do : > "$d/ファイル名-é-$i"; i=$((i+1)); done; done`,
       )
