@@ -11,7 +11,7 @@ export const crash = measurement<Sizes>({
   name: 'crash',
   what: 'kill -9 of a writer at 200 random moments: what its store holds afterwards',
   bars: ['0 violations'],
-  limitMs: { full: 30 * 60_000, tiny: 2 * 60_000 },
+  limitMs: { full: 30 * 60_000, tiny: 5 * 60_000 },
   sizes: { full: { times: 200 }, tiny: { times: 3 } },
   run,
 })

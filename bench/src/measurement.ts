@@ -27,7 +27,7 @@ interface Definition<Sizes>
 }
 
 const minute = 60_000
-const usualLimitMs: Readonly<Record<Size, number>> = { full: 10 * minute, tiny: 2 * minute }
+const usualLimitMs: Readonly<Record<Size, number>> = { full: 10 * minute, tiny: 5 * minute }
 
 /** A measurement whose sizes are one parameter object. */
 export function measurement<Sizes>(definition: Definition<Sizes>): Measurement {
