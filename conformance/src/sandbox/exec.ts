@@ -1,3 +1,4 @@
+import type { ExecOptions, ReadOptions, WriteOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling } from '../waiting/calling.ts'
 import { type MakeSandbox, newSandbox } from './setting.ts'
@@ -51,6 +52,30 @@ export function execCases(make: MakeSandbox): void {
         await expect(calling(() => sandbox.exec('true', { timeoutMs }))).rejects.toMatchObject({
           code: 'argument_invalid',
         })
+    })
+
+    it('refuses an option that it does not know, and names the one that was meant', async () => {
+      const { sandbox } = await newSandbox(make)
+      const misspelt = [
+        [{ timeout: 5_000 }, 'unknown key "timeout"; did you mean "timeoutMs"?'],
+        [{ workdir: '/tmp' }, 'unknown key "workdir"'],
+        [{ timeoutMs: '300' }, 'got "300", a text; give it as a number'],
+      ] as const
+      for (const [options, message] of misspelt)
+        await expect(calling(() => sandbox.exec('true', options as ExecOptions))).rejects.toMatchObject({
+          code: 'argument_invalid',
+          message: expect.stringContaining(message),
+        })
+      const parent = { parent: true } as WriteOptions
+      await expect(calling(() => sandbox.files.write('a/b', 'x', parent))).rejects.toMatchObject({
+        code: 'argument_invalid',
+        message: expect.stringContaining('unknown key "parent"; did you mean "parents"?'),
+      })
+      const type = { type: ['file.*'] } as ReadOptions
+      await expect(calling(() => sandbox.journal.read(type))).rejects.toMatchObject({
+        code: 'argument_invalid',
+        message: expect.stringContaining('unknown key "type"; did you mean "types"?'),
+      })
     })
 
     it('starts in the workspace, and where it is told to below it, in HOME or in /tmp', async () => {

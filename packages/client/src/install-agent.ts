@@ -15,11 +15,11 @@ export interface Installed {
 
 /** Installs an agent at the daemon: frames of progress, and the result in the last one. */
 export async function installAgent(wire: Wire, name: string, options: InstallOptions): Promise<Installed> {
-  const { version, onProgress, signal } = options
+  const { version, onProgress, signal, ...rest } = options
   const frames = await askFrames(wire, {
     method: 'POST',
     path: ['agents', name, 'install'],
-    json: { agentVersion: version },
+    json: { ...rest, agentVersion: version },
     signal,
   })
   let installed: unknown

@@ -1,12 +1,14 @@
 import type {
   AgentInfo,
+  CommandPolicyOptions,
   CreateSandboxOptions,
   JournalItem,
   JournalReader,
-  JsonObject,
+  LocalOptions,
   SandboxClient,
   SandboxInfo,
   TailOptions,
+  WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { type ByteRange, readRange } from './files/read-range.ts'
@@ -19,16 +21,12 @@ import { askDone, askJson } from './wire/ask.ts'
 import type { Wire } from './wire/wire.ts'
 
 export interface RemoteCreateOptions extends CreateSandboxOptions {
-  /** For sandboxes on the daemon's machine: `isolation`, `root`, `network`, `limits` … */
-  readonly local?: JsonObject
-  /** What is put into the workspace. */
-  readonly workspace?: JsonObject
+  /** For sandboxes on the daemon's machine. */
+  readonly local?: Omit<LocalOptions, 'data'>
+  /** What is put into the workspace. JSON has no bytes: files are texts. */
+  readonly workspace?: WorkspaceManifest<string>
   /** Which commands may run: rules, and what becomes of the others. */
-  readonly policy?: {
-    readonly allow?: readonly string[]
-    readonly deny?: readonly string[]
-    readonly otherwise?: 'allow' | 'ask' | 'deny'
-  }
+  readonly policy?: CommandPolicyOptions
   readonly signal?: AbortSignal
 }
 
@@ -53,8 +51,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
-    const { id, provider, labels, local, workspace, policy, signal } = options
-    const json = { id, provider, labels, local, workspace, policy }
+    const { signal, ...json } = options
     return this.#sandbox(await askJson(this.#wire, { method: 'POST', path: ['sandboxes'], json, signal }))
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ProgramAgent } from '@vitrine/agents'
-import { VitrineError } from '@vitrine/protocol'
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import { hostOptions, parseAs } from '@vitrine/protocol/options'
 
 /** Agents of one's own from a file: `{ "mine": { "command": ["node", "agent.mjs"], "env": { … } } }`. */
 export function readAgentsFile(path: string): ProgramAgent[] {
@@ -17,8 +18,7 @@ export function readAgentsFile(path: string): ProgramAgent[] {
   } catch (error) {
     throw invalid(path, `it is not JSON (${error instanceof Error ? error.message : String(error)})`)
   }
-  if (!isObject(value)) throw invalid(path, 'expected an object of agents by name')
-  return Object.entries(value).map(([name, agent]) => readAgent(path, name, agent))
+  return Object.entries(checked(path, value)).map(([name, agent]) => ({ name, ...agent }))
 }
 
 /**
@@ -40,28 +40,13 @@ export function parseAgent(text: string): ProgramAgent {
   return { name, command }
 }
 
-function readAgent(path: string, name: string, value: unknown): ProgramAgent {
-  checkName(name, path)
-  if (!isObject(value)) throw invalid(path, `${name}: expected an object with a command`)
-  const { command, args, env, cwd, reach, shared, ...rest } = value
-  const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) throw invalid(path, `${name}.${unknown}: there is no such setting`)
-  if (!(typeof command === 'string' || isTexts(command)) || command.length === 0)
-    throw invalid(path, `${name}.command: expected a text or a list of texts`)
-  if (args !== undefined && !isTexts(args)) throw invalid(path, `${name}.args: expected a list of texts`)
-  if (reach !== undefined && !isTexts(reach)) throw invalid(path, `${name}.reach: expected a list of texts`)
-  if (cwd !== undefined && typeof cwd !== 'string') throw invalid(path, `${name}.cwd: expected a text`)
-  if (shared !== undefined && typeof shared !== 'boolean')
-    throw invalid(path, `${name}.shared: expected true or false`)
-  if (env !== undefined && !isTextRecord(env)) throw invalid(path, `${name}.env: expected texts by name`)
-  return {
-    name,
-    command,
-    ...(args && { args }),
-    ...(env && { env }),
-    ...(cwd !== undefined && { cwd }),
-    ...(reach && { reach }),
-    ...(shared !== undefined && { shared }),
+function checked(path: string, value: unknown): Readonly<Record<string, Omit<ProgramAgent, 'name'>>> {
+  try {
+    const agents = parseAs('agents', hostOptions.agentsFile, value)
+    // A file has no fields that are there and undefined.
+    return agents as Readonly<Record<string, Omit<ProgramAgent, 'name'>>>
+  } catch (error) {
+    throw isVitrineError(error) ? invalid(path, error.message.replace(/\.$/, '')) : error
   }
 }
 
@@ -72,16 +57,4 @@ function checkName(name: string, where: string): void {
 
 function invalid(where: string, what: string): VitrineError {
   return new VitrineError('argument_invalid', `${where}: ${what}.`)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
-function isTextRecord(value: unknown): value is Record<string, string> {
-  return isObject(value) && Object.values(value).every((one) => typeof one === 'string')
 }

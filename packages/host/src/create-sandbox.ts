@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import type { LocalProvider } from '@vitrine/sandbox'
 import type { HostCreateOptions } from './host.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -23,6 +24,7 @@ const temporary = '/var/tmp'
  * const session = await sandbox.openSession({ agent: 'demo' })
  */
 export async function createSandbox(options: ScriptSandboxOptions = {}): Promise<HostSandbox> {
+  checkOptions('createSandbox', hostOptions.script, options)
   const { provider, agents, install, onInstall, agentCache, prefix = 'vitrine-', ...create } = options
   const data = mkdtempSync(join(temporary, prefix))
   const host = await openMemoryHost(data, {

@@ -9,6 +9,7 @@ import {
   type SandboxInfo,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
 import { destroyKept, mustBeThere, mustBeTheSame } from './kept-sandbox.ts'
@@ -59,6 +60,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   async create(options: HostCreateOptions = {}): Promise<HostSandbox> {
+    checkOptions('create', hostOptions.create, options)
     this.#mustBeOpen()
     const { records } = this.#parts
     const record = newRecord(options)
@@ -84,6 +86,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     id: string,
     options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
   ): Promise<HostSandbox> {
+    checkOptions('attach', hostOptions.attach, options)
     this.#mustBeOpen()
     const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
     if (sandbox?.isUp) return sandbox
@@ -134,6 +137,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
+    checkOptions('installAgent', hostOptions.installAgent, options)
     this.#mustBeOpen()
     const { installAgent } = await import('./installing.ts')
     const { cache, onInstall } = this.#parts.agents

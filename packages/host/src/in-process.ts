@@ -1,6 +1,7 @@
 import type { FunctionAgent, PromptContext, Said, Saying } from '@vitrine/agents'
 import type { JsonObject, SandboxClient } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -30,6 +31,7 @@ export interface InProcessClient extends SandboxClient {
  * const session = await (await client.create()).openSession({ agent: 'in-process' })
  */
 export function inProcessSandboxClient(options: InProcessOptions): InProcessClient {
+  checkOptions('inProcessSandboxClient', hostOptions.inProcess, options ?? {})
   const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}` } = options
   const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
   const live = new Map<string, HostSandbox>()

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
@@ -24,6 +25,7 @@ export interface OpenHostOptions extends AgentSettings {
  * const sandbox = await host.create()
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
+  checkOptions('openHost', hostOptions.open, options)
   const places = openPlaces(options.data)
   const agents = agentsOf(options, places)
   const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })

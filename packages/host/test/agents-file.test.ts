@@ -22,13 +22,25 @@ describe('agents of one’s own in a file', () => {
 
   it.each([
     ['not JSON', '{', 'it is not JSON'],
-    ['a list', '[]', 'expected an object of agents by name'],
-    ['no command', '{"a":{}}', 'a.command: expected a text or a list of texts'],
+    ['a list', '[]', 'agents: expected an object, got a list'],
+    ['no command', '{"a":{}}', 'agents.a.command: expected a text or a list, got nothing'],
     ['an empty command', '{"a":{"command":[]}}', 'a.command'],
-    ['an unknown setting', '{"a":{"command":"x","comand":"y"}}', 'a.comand: there is no such setting'],
-    ['a bad name', '{"a b":{"command":"x"}}', 'expected a name of letters'],
-    ['a bad environment', '{"a":{"command":"x","env":{"A":1}}}', 'a.env: expected texts by name'],
-    ['bad arguments', '{"a":{"command":"x","args":"-v"}}', 'a.args: expected a list of texts'],
+    [
+      'an unknown setting',
+      '{"a":{"command":"x","comand":"y"}}',
+      'agents.a: unknown key "comand"; did you mean "command"?',
+    ],
+    [
+      'a bad name',
+      '{"a b":{"command":"x"}}',
+      'agents["a b"]: expected a name of letters, digits, "_", "." and "-", 64 at most, got "a b"',
+    ],
+    ['a bad environment', '{"a":{"command":"x","env":{"A":1}}}', 'agents.a.env.A: expected a text, got 1'],
+    [
+      'bad arguments',
+      '{"a":{"command":"x","args":"-v"}}',
+      'agents.a.args: expected a list, got "-v", a text',
+    ],
   ])('are refused with what is wrong: %s', (_name, text, message) => {
     const path = file(text)
     expect(() => readAgentsFile(path)).toThrow(message)

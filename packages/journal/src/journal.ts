@@ -12,6 +12,7 @@ import {
   type SummaryOptions,
   type TailOptions,
 } from '@vitrine/protocol'
+import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Committer, JournalState } from './append/committer.ts'
 import { HeldStream, type JournalStream, type StreamOptions } from './append/held-stream.ts'
 import {
@@ -39,7 +40,6 @@ import { summarize } from './read/summary.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
-import { wholeNumber } from './whole-number.ts'
 
 /** Who writes, and what every event of this handle carries. */
 export interface WriterOptions extends EventContext {
@@ -169,11 +169,12 @@ export class Journal implements JournalReader {
     return this.#core.reader.deliveries(this.#core.subject, options)
   }
 
-  async summary({ buckets, signal, ...filter }: SummaryOptions = {}): Promise<Summary> {
-    const slices = wholeNumber('buckets', buckets, { min: 1, max: 10_000, fallback: 60 })
+  async summary(options: SummaryOptions = {}): Promise<Summary> {
+    checkOptions('summary', journalOptions.summary, options)
+    const { buckets = 60, signal, ...filter } = options
     this.#core.reader.mustBeOpen()
     const newest = await this.#core.subject.end()
-    return summarize(this.#core.connection, this.id, newest, slices, eventFilter(filter), signal)
+    return summarize(this.#core.connection, this.id, newest, buckets, eventFilter(filter), signal)
   }
 
   /** Shows copies of events as they are committed, from memory, best effort. */
@@ -224,13 +225,9 @@ export class Journal implements JournalReader {
   }
 
   /** A page for another store's `import`. */
-  async export({
-    after = 0,
-    limit = 1_000,
-  }: {
-    after?: number
-    limit?: number
-  } = {}): Promise<readonly ExportedItem[]> {
+  async export(options: { after?: number; limit?: number } = {}): Promise<readonly ExportedItem[]> {
+    checkOptions('export', journalOptions.export, options)
+    const { after = 0, limit = 1_000 } = options
     const { found } = await this.#core.reader.after(this.#core.subject, after, {}, limit)
     return found.map((one) => ('body' in one ? { event: one.event, hash: one.hash } : exportHole(one)))
   }
@@ -242,7 +239,8 @@ export class Journal implements JournalReader {
   }
 
   /** Brings this journal below these limits now. */
-  trim(limits: RetentionLimits): Promise<{ readonly events: number; readonly bytes: number }> {
+  async trim(limits: RetentionLimits): Promise<{ readonly events: number; readonly bytes: number }> {
+    checkOptions('trim', journalOptions.retention, limits)
     return this.#core.trim(this.#core.state, limits)
   }
 
@@ -252,13 +250,9 @@ export class Journal implements JournalReader {
   }
 
   /** Follows the hash chain. With a `head` remembered elsewhere it proves that nothing was taken from the end. */
-  async verify({
-    head,
-    signal,
-  }: {
-    head?: RememberedHead
-    signal?: AbortSignal
-  } = {}): Promise<Verification> {
+  async verify(options: { head?: RememberedHead; signal?: AbortSignal } = {}): Promise<Verification> {
+    checkOptions('verify', journalOptions.verify, options)
+    const { head, signal } = options
     this.#core.reader.mustBeOpen()
     return verifyJournal(this.#core.connection, this.id, head, signal)
   }

@@ -1,10 +1,10 @@
 import type { OpenWork } from '@vitrine/protocol'
+import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import { type BlobLimits, defaultBlobLimits } from './blobs/blobs.ts'
 import { type PayloadPolicy, type PolicyRules, policyRules } from './policy/policy.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
-import { checkRetention, defaultRetention, type RetentionLimits } from './retention/retention.ts'
+import { defaultRetention, type RetentionLimits } from './retention/retention.ts'
 import type { OnTapError } from './taps/taps.ts'
-import { wholeNumber } from './whole-number.ts'
 
 export interface OpenStoreOptions {
   /** Fence off an owner that still lives. */
@@ -42,23 +42,19 @@ export interface StoreSettings {
 }
 
 export function storeSettings(options: OpenStoreOptions): StoreSettings {
+  checkOptions('openStore', storeOptions.open, options)
   const { recent = {}, blobs = {} } = options
-  const limit = (name: string, value: number | undefined, fallback: number) =>
-    wholeNumber(name, value, { min: 0, max: Number.MAX_SAFE_INTEGER, fallback })
   return {
     redactor: createRedactor({ patterns: options.patterns ?? true }),
-    retention: checkRetention(options.retention ?? defaultRetention),
+    retention: options.retention ?? defaultRetention,
     blobs: {
-      maxBytes: limit('blobs.maxBytes', blobs.maxBytes, defaultBlobLimits.maxBytes),
-      maxTotalBytes: limit('blobs.maxTotalBytes', blobs.maxTotalBytes, defaultBlobLimits.maxTotalBytes),
+      maxBytes: blobs.maxBytes ?? defaultBlobLimits.maxBytes,
+      maxTotalBytes: blobs.maxTotalBytes ?? defaultBlobLimits.maxTotalBytes,
     },
     policy: policyRules(options.policy, options.policyByOp),
-    maxPendingBytes: limit('maxPendingBytes', options.maxPendingBytes, 64 * 1024 * 1024),
-    maxPendingEndings: limit('maxPendingEndings', options.maxPendingEndings, 10_000),
-    recent: {
-      maxEntries: limit('recent.maxEntries', recent.maxEntries, 2_048),
-      maxBytes: limit('recent.maxBytes', recent.maxBytes, 8 * 1024 * 1024),
-    },
+    maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
+    maxPendingEndings: options.maxPendingEndings ?? 10_000,
+    recent: { maxEntries: recent.maxEntries ?? 2_048, maxBytes: recent.maxBytes ?? 8 * 1024 * 1024 },
     onTapError: options.onTapError ?? (() => undefined),
   }
 }

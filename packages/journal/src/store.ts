@@ -8,6 +8,7 @@ import {
   type TailOptions,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
 import { prepareRedacted, type Workshop } from './append/prepare.ts'
 import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
@@ -30,7 +31,6 @@ import { type AddedSink, type AddSinkOptions, Sinks } from './sinks/sinks.ts'
 import type { JournalHead, StoreConnection } from './stores/contract.ts'
 import { Taps } from './taps/taps.ts'
 import { Wakeup } from './wakeup.ts'
-import { wholeNumber } from './whole-number.ts'
 
 const ownershipCheckMs = 500
 const readOnlyPollMs = 25
@@ -174,6 +174,7 @@ export class Store {
 
   /** Brings every event to a named place, from where it was, for as long as the store is open. */
   async addSink(name: string, sink: Sink, options: AddSinkOptions = {}): Promise<AddedSink> {
+    checkOptions('addSink', sinkOptions.add, options)
     this.#mustWrite()
     return this.#sinks.add(name, sink, options)
   }
@@ -208,12 +209,9 @@ export class Store {
   }
 
   /** Once everything appended is committed and every sink has it. */
-  async flush({ signal, ...options }: FlushOptions = {}): Promise<void> {
-    const timeoutMs = wholeNumber('flush.timeoutMs', options.timeoutMs, {
-      min: 1,
-      max: 0x7fff_ffff,
-      fallback: 30_000,
-    })
+  async flush(options: FlushOptions = {}): Promise<void> {
+    checkOptions('flush', journalOptions.flush, options)
+    const { timeoutMs = 30_000, signal } = options
     if (this.#ended) throw this.#ended
     // Unlike that of `AbortSignal.timeout`, this timer keeps the process alive to hear of it.
     const timeout = new AbortController()

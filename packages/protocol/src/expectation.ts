@@ -39,6 +39,8 @@ export function alternatives(issue: Issue): readonly string[] {
       return [`a text like ${issue.pattern ?? issue.format}`]
     case 'invalid_union':
       return [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : alternatives(first))))]
+    case 'invalid_key':
+      return issue.issues[0] === undefined ? ['another name'] : alternatives(issue.issues[0])
     default:
       return ['another value']
   }

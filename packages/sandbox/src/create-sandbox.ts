@@ -1,5 +1,6 @@
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
 import { type LocalOptions, newId, type WorkspaceManifest } from '@vitrine/protocol'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { EngineCore } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
@@ -33,6 +34,7 @@ export interface CreateSandboxOptions {
  * const { stdout } = await sandbox.exec('echo hello')
  */
 export async function createSandbox(options: CreateSandboxOptions = {}): Promise<LocalSandbox> {
+  checkOptions('createSandbox', hostOptions.engine, options)
   const { provider = local(), id = newId('sandbox'), signal } = options
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
   const settings = settingsOf(id, withEnvironment(provider.options, plan))

@@ -1,6 +1,7 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { toProblem, VitrineError } from '@vitrine/protocol'
+import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import { problemAnswer } from './answers/problem.ts'
 import { refuseRaw } from './answers/raw-problem.ts'
 import type { Answer } from './exchange/answer.ts'
@@ -36,6 +37,7 @@ const closeMs = 1_000
 
 /** Puts a server on a port of this machine. */
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
+  checkOptions('listen', serverOptions.listen, options)
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
   const { headersMs = 10_000, bodyIdleMs = 300_000, thrifty = false } = options
   if (thrifty) beThrifty()

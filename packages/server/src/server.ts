@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
+import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import { problemAnswer } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
@@ -65,6 +66,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
  * const response = await server.fetch(new Request('http://localhost/v1/health', { headers }))
  */
 export function createServer(options: ServerOptions): Server {
+  checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
   const known = new Tokens(tokens, options.anyone ? { name: 'anyone', access: 'full' } : undefined)

@@ -19,6 +19,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Meaning } from '../bridge/bridge.ts'
@@ -175,6 +176,7 @@ export class AgentSession implements Session, TurnsHome {
     content: string | readonly ContentBlock[],
     options: PromptOptions = {},
   ): Promise<PromptResult> {
+    checkOptions('prompt', sessionOptions.prompt, options)
     this.mustBeOpen()
     return this.#turns.prompt(content, options)
   }
@@ -192,6 +194,7 @@ export class AgentSession implements Session, TurnsHome {
   events(
     options: { readonly after?: string; readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<JournalItem> {
+    checkOptions('session.events', sessionOptions.events, options)
     return this.#home.journal.tail({ ...options, session: this.id })
   }
 
@@ -311,10 +314,11 @@ export class AgentSession implements Session, TurnsHome {
     }
   }
 
-  async fork({ id }: { readonly id?: string } = {}): Promise<AgentSession> {
+  async fork(options: { readonly id?: string } = {}): Promise<AgentSession> {
+    checkOptions('fork', sessionOptions.fork, options)
     this.mustBeOpen()
     await this.withAgent()
-    return this.#home.fork(this, id)
+    return this.#home.fork(this, options.id)
   }
 
   /** Its agent has ended: by itself, or because it was ended. */

@@ -20,7 +20,7 @@ export interface SettledRules {
 
 export function settleRules(rules: 'ask' | 'allow' | 'deny' | PermissionRules = 'ask'): SettledRules {
   const given = typeof rules === 'string' ? { default: rules } : rules
-  const settled = {
+  return {
     default: given.default ?? 'ask',
     allow: given.allow ?? [],
     allowAlways: given.allowAlways ?? [],
@@ -28,17 +28,6 @@ export function settleRules(rules: 'ask' | 'allow' | 'deny' | PermissionRules = 
     timeoutMs: given.timeoutMs ?? defaultTimeoutMs,
     onTimeout: given.onTimeout ?? 'reject_once',
   }
-  if (!['ask', 'allow', 'deny'].includes(settled.default))
-    throw new VitrineError(
-      'argument_invalid',
-      `permissions: expected ask, allow or deny, got ${JSON.stringify(settled.default)}.`,
-    )
-  if (!(settled.timeoutMs > 0 && settled.timeoutMs <= 0x7fff_ffff))
-    throw new VitrineError(
-      'argument_invalid',
-      `permissions.timeoutMs: expected milliseconds above 0, got ${settled.timeoutMs}.`,
-    )
-  return settled
 }
 
 /** What the rules say about a kind of tool; a refusal counts more than a grant. */

@@ -9,6 +9,7 @@ import {
   type Sessions,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../agents.ts'
@@ -18,7 +19,6 @@ import { type Begun, forkedConversation, newConversation, restoredConversation }
 import { mustHave, readOptions, shownOptions } from './config-options.ts'
 import { cancelled, endMs, endsWithin, withinTime } from './limits.ts'
 import { RunningAgents } from './running-agents.ts'
-import { checkLimits } from './session-limits.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
 import { SessionTranscript } from './session-transcript.ts'
@@ -63,6 +63,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async openSession(options: OpenOptions): Promise<AgentSession> {
+    checkOptions('openSession', sessionOptions.open, options ?? {})
     const id = this.#idFor(options.id)
     return this.#openOnce(id, async () => {
       if (options.id !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
@@ -90,6 +91,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<AgentSession> {
+    checkOptions('sessions.resume', sessionOptions.resume, options)
     const open = await this.#openNow(id)
     if (open !== undefined) return open
     return this.#openOnce(id, async () => {
@@ -106,6 +108,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async resumeOrCreate(options: OpenOptions & { readonly id: string }): Promise<AgentSession> {
+    checkOptions('sessions.resumeOrCreate', sessionOptions.open, options ?? {})
     const { id, agent: _agent, ...rest } = options
     for (;;) {
       const open = await this.#openNow(id)
@@ -193,7 +196,6 @@ export class SandboxSessions implements Sessions, SessionHome {
   ): Promise<AgentSession> {
     const what = `Opening a session with ${options.agent}`
     if (options.signal?.aborted) throw cancelled(what)
-    checkLimits(options)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const wanted = { ...options, id, cwd }
     const session = new AgentSession(this, wanted, {

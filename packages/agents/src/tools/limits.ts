@@ -1,4 +1,4 @@
-import { VitrineError } from '@vitrine/protocol'
+import { parseAs, sessionOptions } from '@vitrine/protocol/options'
 
 /** What serving tools may take of the host. */
 export interface ToolLimits {
@@ -37,19 +37,8 @@ const defaults: Required<ToolLimits> = {
   idleMs: 120_000,
 }
 
-// What a timer can hold; a longer one would end at once.
-const longest = 2 ** 31 - 1
-
 /** Every limit, named or not. */
 export function toolLimits(given: ToolLimits): Required<ToolLimits> {
-  const limits = { ...defaults, ...given }
-  for (const [name, value] of Object.entries(limits)) {
-    const least = name === 'waiting' ? 0 : 1
-    if (!Number.isInteger(value) || value < least || value > longest)
-      throw new VitrineError(
-        'argument_invalid',
-        `limits.${name}: expected a whole number from ${least} to ${longest}, got ${value}.`,
-      )
-  }
-  return limits
+  parseAs('limits', sessionOptions.toolLimits, given)
+  return { ...defaults, ...given }
 }

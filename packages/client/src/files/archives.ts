@@ -11,12 +11,12 @@ export async function unpack(
   how: 'archive' | 'extract',
   path: string,
   archive: Archive | undefined,
-  { scheme, user, signal }: ArchiveOptions,
+  { signal, ...rest }: ArchiveOptions,
 ): Promise<Unpacked> {
   return askJson(wire, {
     method: how === 'archive' ? 'PUT' : 'POST',
     path: ['files', how],
-    query: { path, scheme, user },
+    query: { ...rest, path },
     ...((how === 'archive' || archive !== undefined) && { bytes: outgoing('archive', archive) }),
     signal,
   })

@@ -30,34 +30,34 @@ export class RemoteFiles implements Files {
     this.#wire = wire
   }
 
-  read(path: string, { from, to, user, signal }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
+  read(path: string, { signal, ...rest }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
     // Not by a `Range`: that has no empty ranges, and costs a look at the size first.
-    return askBytes(this.#wire, about('content', { path, from, to, user }, signal))
+    return askBytes(this.#wire, about('content', { ...rest, path }, signal))
   }
 
   async write(
     path: string,
     data: string | Uint8Array | ReadableStream<Uint8Array>,
-    { append, parents, mode, user, signal }: WriteOptions = {},
+    { mode, signal, ...rest }: WriteOptions = {},
   ): Promise<FileStat> {
     const bits = modeOf(mode)?.toString(8)
     return askJson(this.#wire, {
-      ...about('content', { path, append, parents, mode: bits, user }, signal),
+      ...about('content', { ...rest, path, mode: bits }, signal),
       method: 'PUT',
       bytes: outgoing('data', bytesOfText(data)),
     })
   }
 
-  list(path: string, { limit, user, signal }: ListOptions = {}): Promise<FileList> {
-    return askJson(this.#wire, about('list', { path, limit, user }, signal))
+  list(path: string, { signal, ...rest }: ListOptions = {}): Promise<FileList> {
+    return askJson(this.#wire, about('list', { ...rest, path }, signal))
   }
 
-  stat(path: string, { user, signal }: FileOptions = {}): Promise<FileStat> {
-    return askJson(this.#wire, about('stat', { path, user }, signal))
+  stat(path: string, { signal, ...rest }: FileOptions = {}): Promise<FileStat> {
+    return askJson(this.#wire, about('stat', { ...rest, path }, signal))
   }
 
-  async exists(path: string, { user, signal }: FileOptions = {}): Promise<boolean> {
-    const asked = about('exists', { path, user }, signal)
+  async exists(path: string, { signal, ...rest }: FileOptions = {}): Promise<boolean> {
+    const asked = about('exists', { ...rest, path }, signal)
     return (await askJson<{ exists: boolean }>(this.#wire, asked)).exists
   }
 
@@ -65,34 +65,33 @@ export class RemoteFiles implements Files {
     path: string,
     options: FileOptions & { readonly parents?: boolean; readonly mode?: number } = {},
   ): Promise<void> {
-    const { parents, mode, user, signal } = options
-    await this.#change('mkdir', { path, parents, mode: modeOf(mode), user }, signal)
+    const { mode, signal, ...rest } = options
+    await this.#change('mkdir', { ...rest, path, mode: modeOf(mode) }, signal)
   }
 
   move(
     from: string,
     to: string,
-    { parents, user, signal }: FileOptions & { readonly parents?: boolean } = {},
+    { signal, ...rest }: FileOptions & { readonly parents?: boolean } = {},
   ): Promise<void> {
-    return this.#change('move', { from, to, parents, user }, signal)
+    return this.#change('move', { ...rest, from, to }, signal)
   }
 
   remove(
     path: string,
     options: FileOptions & { readonly recursive?: boolean; readonly force?: boolean } = {},
   ): Promise<void> {
-    const { recursive, force, user, signal } = options
-    return this.#change('remove', { path, recursive, force, user }, signal)
+    const { signal, ...rest } = options
+    return this.#change('remove', { ...rest, path }, signal)
   }
 
-  async chmod(path: string, mode: number, { user, signal }: FileOptions = {}): Promise<void> {
-    await this.#change('chmod', { path, mode: modeOf(mode), user }, signal)
+  async chmod(path: string, mode: number, { signal, ...rest }: FileOptions = {}): Promise<void> {
+    await this.#change('chmod', { ...rest, path, mode: modeOf(mode) }, signal)
   }
 
   async search(path: string, options: SearchOptions): Promise<SearchResult> {
-    const { name, content, ignoreCase, ignore, limit, user, signal } = options
-    if (limit !== undefined) wholeNumber('limit', limit)
-    const json = { path, name, content, ignoreCase, ignore, limit, user }
+    const { signal, ...rest } = options
+    const json = { ...rest, path }
     return askJson(this.#wire, { method: 'POST', path: ['files', 'search'], json, signal })
   }
 
@@ -109,8 +108,8 @@ export class RemoteFiles implements Files {
   }
 
   download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const { scheme, user, signal } = options
-    return askBytes(this.#wire, { ...about('archive', { path, scheme, user }, signal), limitMs: 'none' })
+    const { signal, ...rest } = options
+    return askBytes(this.#wire, { ...about('archive', { ...rest, path }, signal), limitMs: 'none' })
   }
 
   extract(path: string, archive?: Archive, options: ArchiveOptions = {}): Promise<Unpacked> {
@@ -126,6 +125,7 @@ function about(name: string, query: Asked['query'] & {}, signal: AbortSignal | u
   return { path: ['files', name], query, signal }
 }
 
+/** JSON has no `NaN`; a mode in words is for the server to refuse. */
 function modeOf(mode: number | undefined): number | undefined {
-  return mode === undefined ? undefined : wholeNumber('mode', mode)
+  return typeof mode === 'number' ? wholeNumber('mode', mode) : mode
 }

@@ -11,11 +11,11 @@ export interface WatchOptions {
 /** The `file.*` events from the moment of the call. Cut, it is an error: what came meanwhile would be missing. */
 export function watchFiles(
   wire: Wire,
-  { ignore, signal }: WatchOptions,
+  { signal, ...query }: WatchOptions,
 ): AsyncIterableIterator<JournalEvent> {
   const items = openTail(
     wire,
-    { path: ['files', 'watch'], query: { ignore }, after: 'now', journals: 'one', resumes: false },
+    { path: ['files', 'watch'], query, after: 'now', journals: 'one', resumes: false },
     signal,
   )
   return new Pulled(

@@ -9,7 +9,6 @@ import type {
 } from '@vitrine/protocol'
 import { askJson } from '../wire/ask.ts'
 import type { Wire } from '../wire/wire.ts'
-import { filterQuery } from './filter-query.ts'
 import { frozen } from './frozen.ts'
 import { tail } from './tail.ts'
 
@@ -24,9 +23,8 @@ export class RemoteJournal implements JournalReader {
   }
 
   async read(options: ReadOptions = {}): Promise<Page> {
-    const { after, before, at, order, limit, signal } = options
-    const place = at instanceof Date ? at.toISOString() : at
-    const query = { ...filterQuery(options), after, before, at: place, order, limit }
+    const { at, signal, ...rest } = options
+    const query = { ...rest, at: at instanceof Date ? at.toISOString() : at }
     return frozen(await askJson<Page>(this.#wire, { path: ['events'], query, signal }))
   }
 
@@ -35,8 +33,7 @@ export class RemoteJournal implements JournalReader {
   }
 
   summary(options: SummaryOptions = {}): Promise<Summary> {
-    const { buckets, signal } = options
-    const query = { ...filterQuery(options), buckets }
+    const { signal, ...query } = options
     return askJson(this.#wire, { path: ['events', 'summary'], query, signal })
   }
 }

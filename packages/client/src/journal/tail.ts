@@ -6,7 +6,6 @@ import type { Query } from '../wire/address.ts'
 import { Backoff } from '../wire/backoff.ts'
 import { mayPass } from '../wire/failures.ts'
 import type { Wire } from '../wire/wire.ts'
-import { filterQuery } from './filter-query.ts'
 import { frozen } from './frozen.ts'
 
 export interface TailPlan {
@@ -27,8 +26,9 @@ export function tail(
   options: TailOptions & Pick<Partial<TailPlan>, 'onPlaced'>,
   scope?: 'all',
 ): AsyncIterableIterator<JournalItem, undefined> {
-  const { after, signal, onPlaced } = options
-  const query = { ...filterQuery(options), scope }
+  // What is left is for the server to know, or to refuse.
+  const { after, signal, onPlaced, ...filter } = options
+  const query = { ...filter, scope }
   const journals = scope ?? 'one'
   return openTail(
     wire,
@@ -96,10 +96,10 @@ class TailSource implements Source<JournalItem> {
   }
 
   #open(): Promise<FrameReader> {
-    const { path, query } = this.#plan
+    const { path, query, resumes } = this.#plan
     this.#opening ??= askFrames(this.#wire, {
       path,
-      query: { ...query, after: this.#after },
+      query: resumes ? { ...query, after: this.#after } : query,
       until: this.#left.signal,
     })
     return this.#opening

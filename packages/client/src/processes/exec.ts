@@ -23,8 +23,8 @@ export async function exec(wire: Wire, command: Command, options: ExecOptions): 
 }
 
 async function asked(command: Command, options: ExecOptions): Promise<Asked> {
-  const { shell, cwd, env, user, stdin, maxOutputBytes } = options
-  const request = { command, shell, cwd, env, user, timeoutMs: timeLimit(options.timeoutMs), maxOutputBytes }
+  const { stdin, signal: _signal, ...given } = options
+  const request = { ...given, command, timeoutMs: timeLimit(options.timeoutMs) }
   const post = { method: 'POST', path: ['exec'] } as const
   if (stdin === undefined) return { ...post, json: request }
   if (typeof stdin === 'string' && stdin.length * 3 <= inlineBytes)

@@ -1,6 +1,6 @@
 import type { OutputChunk, Process, ProcessExit, ProcessInfo } from '@vitrine/protocol'
 import { follow } from '../streams/follow.ts'
-import { wholeNumber } from '../wire/address.ts'
+import { type Query, wholeNumber } from '../wire/address.ts'
 import { askDone, askJson } from '../wire/ask.ts'
 import { toBase64 } from '../wire/base64.ts'
 import type { Wire } from '../wire/wire.ts'
@@ -33,8 +33,8 @@ export class RemoteProcess implements Process {
     return this.#exit
   }
 
-  view({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
-    return follow(this.#wire, { path: ['view'], signal }, (data) => outputChunk(data as OutputEntry))
+  view({ signal, ...query }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
+    return follow(this.#wire, { path: ['view'], query, signal }, (data) => outputChunk(data as OutputEntry))
   }
 
   input(data: string | Uint8Array): Promise<void> {
@@ -55,8 +55,8 @@ export class RemoteProcess implements Process {
     return this.#post('signal', { signal: name })
   }
 
-  stop({ graceMs }: { readonly graceMs?: number } = {}): Promise<ProcessExit> {
-    return this.#ended('stop', graceMs)
+  stop({ graceMs, ...rest }: { readonly graceMs?: number } = {}): Promise<ProcessExit> {
+    return this.#ended('stop', { ...rest, waitMs: graceMs })
   }
 
   kill(): Promise<ProcessExit> {
@@ -67,8 +67,7 @@ export class RemoteProcess implements Process {
     return askDone(this.#wire, { method: 'POST', path: [path], json })
   }
 
-  async #ended(how: 'stop' | 'kill', waitMs?: number): Promise<ProcessExit> {
-    const query = { waitMs }
+  async #ended(how: 'stop' | 'kill', query: Query = {}): Promise<ProcessExit> {
     const info = await askJson<ProcessInfo>(this.#wire, { method: 'POST', path: [how], query })
     return exitOf(info) ?? this.exit
   }

@@ -23,14 +23,14 @@ export class RemoteProcesses implements Processes {
     return processInfo(await askJson<ProcessInfo>(this.#wire, { path: ['processes', id] }))
   }
 
-  async logs(id: string, { since, tail, signal }: LogOptions = {}): Promise<readonly LogChunk[]> {
-    const asked = { path: ['processes', id, 'logs'], query: { since, tail }, signal }
+  async logs(id: string, { signal, ...query }: LogOptions = {}): Promise<readonly LogChunk[]> {
+    const asked = { path: ['processes', id, 'logs'], query, signal }
     const { entries } = await askJson<{ entries: LogEntry[] }>(this.#wire, asked)
     return entries.map(logChunk)
   }
 
-  follow(id: string, { since, tail, signal }: LogOptions = {}): AsyncIterableIterator<LogChunk> {
-    const query = { since, tail, follow: true }
+  follow(id: string, { signal, ...rest }: LogOptions = {}): AsyncIterableIterator<LogChunk> {
+    const query = { ...rest, follow: true }
     return follow(this.#wire, { path: ['processes', id, 'logs'], query, signal }, (data) =>
       logChunk(data as LogEntry),
     )

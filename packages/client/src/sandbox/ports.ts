@@ -25,11 +25,12 @@ export class RemotePorts implements Ports {
     {
       timeoutMs = defaultWaitMs,
       signal,
+      ...rest
     }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
   ): Promise<PortAddress> {
     return askJson(this.#wire, {
       path: ['ports', portText(port)],
-      query: { wait: timeoutMs },
+      query: { ...rest, wait: timeoutMs },
       limitMs: timeoutMs + this.#wire.timeoutMs,
       signal,
     })

@@ -72,16 +72,16 @@ export class RemoteSandbox implements Sandbox {
     return spawn(this.#wire, command, options)
   }
 
-  persist({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
-    return askBytes(this.#wire, { path: ['workspace'], signal, limitMs: 'none' })
+  persist({ signal, ...query }: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
+    return askBytes(this.#wire, { path: ['workspace'], query, signal, limitMs: 'none' })
   }
 
   async hydrate(
     archive: ReadableStream<Uint8Array> | Uint8Array,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    { signal, ...query }: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
     const bytes = outgoing('archive', archive)
-    return askJson(this.#wire, { method: 'PUT', path: ['workspace'], bytes, signal })
+    return askJson(this.#wire, { method: 'PUT', path: ['workspace'], query, bytes, signal })
   }
 
   record(events: readonly EventInput[]): Promise<void> {

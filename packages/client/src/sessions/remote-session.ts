@@ -57,7 +57,7 @@ export class RemoteSession implements Session {
 
   async prompt(
     content: string | readonly ContentBlock[],
-    { signal, turn = newId('turn') }: PromptOptions = {},
+    { signal, turn = newId('turn'), ...rest }: PromptOptions = {},
   ): Promise<PromptResult> {
     if (signal?.aborted) return { turn, outcome: 'cancelled' }
     const leave = this.#watch.use()
@@ -67,7 +67,7 @@ export class RemoteSession implements Session {
     try {
       // A listener that answers what the agent asks must be there before it asks.
       await this.#watch.ready()
-      return await runTurn(this.#wire, { turn, content, signal, onBegun })
+      return await runTurn(this.#wire, { turn, content, rest, signal, onBegun })
     } finally {
       leave()
       await this.#refresh()
@@ -121,8 +121,8 @@ export class RemoteSession implements Session {
     this.#state = withoutAnswered(this.#state, permission)
   }
 
-  async respondQuestion(question: string, { action, content }: QuestionAnswer): Promise<void> {
-    await askDone(this.#wire, { method: 'POST', path: ['questions', question], json: { action, content } })
+  async respondQuestion(question: string, answer: QuestionAnswer): Promise<void> {
+    await askDone(this.#wire, { method: 'POST', path: ['questions', question], json: answer })
     this.#state = withoutAnswered(this.#state, question)
   }
 
@@ -131,8 +131,8 @@ export class RemoteSession implements Session {
     this.#state = closedState(this.#state)
   }
 
-  async fork({ id }: { readonly id?: string } = {}): Promise<RemoteSession> {
-    const state = await askJson<SessionState>(this.#wire, { method: 'POST', path: ['fork'], json: { id } })
+  async fork(options: { readonly id?: string } = {}): Promise<RemoteSession> {
+    const state = await askJson<SessionState>(this.#wire, { method: 'POST', path: ['fork'], json: options })
     return new RemoteSession(this.#sandbox, state)
   }
 

@@ -25,7 +25,7 @@ export function queryOf(query: Query): string {
 }
 
 function textOf(name: string, value: NonNullable<QueryValue>): string {
-  if (typeof value === 'object') return value.join(',')
+  if (typeof value === 'object') return Array.isArray(value) ? value.join(',') : JSON.stringify(value)
   if (typeof value === 'number') return String(wholeNumber(name, value))
   return String(value)
 }

@@ -1,4 +1,5 @@
 import { type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 
 /** `deny` may say why. Anything else than an answer, an error and silence count as a refusal. */
 export type GateAnswer = 'allow' | 'deny' | { readonly answer: 'allow' | 'deny'; readonly reason?: string }
@@ -37,17 +38,13 @@ export class Gates {
     return this.#posted.length
   }
 
-  add(name: string, gate: Gate, { ops, timeoutMs = 30_000 }: GateOptions = {}): () => void {
+  add(name: string, gate: Gate, options: GateOptions = {}): () => void {
     if (typeof name !== 'string' || name === '')
       throw new VitrineError('argument_invalid', 'gate: expected a name.')
     if (typeof gate !== 'function')
       throw new VitrineError('argument_invalid', `gate "${name}": expected a function.`)
-    if (!(timeoutMs > 0 && timeoutMs <= 0x7fff_ffff)) {
-      throw new VitrineError(
-        'argument_invalid',
-        `gate.timeoutMs: expected a number above 0, got ${timeoutMs}.`,
-      )
-    }
+    checkOptions('gate', journalOptions.gate, options)
+    const { ops, timeoutMs = 30_000 } = options
     const posted = { name, gate, ops, timeoutMs: Math.ceil(timeoutMs) }
     this.#posted.push(posted)
     return () => {

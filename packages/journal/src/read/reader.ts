@@ -6,10 +6,10 @@ import {
   type TailOptions,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Recent } from '../recent.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
-import { wholeNumber } from '../whole-number.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { Deliveries, Delivery, type DeliveryOptions } from './delivery.ts'
 import { entryMatcher } from './filter.ts'
@@ -18,9 +18,6 @@ import { type Found, scan, toItem } from './scan.ts'
 import { Tail, type TailSource } from './tail.ts'
 
 const pageItems = 1_000
-const maxPageItems = 10_000
-const maxTextLength = 5_000
-const maxTypes = 100
 
 /** What is read: one journal by `seq`, or the whole store by commit position. */
 export interface Subject {
@@ -58,6 +55,7 @@ export class Reader {
   }
 
   async page(subject: Subject, options?: ReadOptions): Promise<Page> {
+    checkOptions('read', journalOptions.read, options)
     const { found, ...place } = await this.#page(subject, options)
     const cursorOf = this.#holeCursor(subject)
     return { events: found.map((one) => toItem(one, cursorOf)), ...place }
@@ -65,6 +63,7 @@ export class Reader {
 
   /** The same as it is stored. */
   async pageText(subject: Subject, options?: ReadOptions): Promise<PageText> {
+    checkOptions('readText', journalOptions.read, options)
     const { found, ...place } = await this.#page(subject, options)
     const cursorOf = this.#holeCursor(subject)
     const textOf = (one: Found) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
@@ -76,14 +75,7 @@ export class Reader {
     options: ReadOptions = {},
   ): Promise<{ readonly found: readonly Found[]; readonly cursor: string; readonly end: boolean }> {
     this.mustBeOpen()
-    const { order = 'forwards', signal, ...filter } = options
-    const limit = wholeNumber('limit', options.limit, { min: 1, max: maxPageItems, fallback: pageItems })
-    if (order !== 'forwards' && order !== 'backwards') {
-      throw new VitrineError(
-        'argument_invalid',
-        `order: expected 'forwards' or 'backwards', got ${JSON.stringify(order)}.`,
-      )
-    }
+    const { order = 'forwards', limit = pageItems, signal, ...filter } = options
     const newest = await subject.end()
     const [low, high] = await this.#bounds(subject, options, newest)
     const range = order === 'forwards' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
@@ -115,11 +107,7 @@ export class Reader {
   }
 
   async #keyAt(subject: Subject, at: number | Date, newest: number): Promise<number> {
-    if (typeof at === 'number')
-      return wholeNumber('at', at, { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 1 })
-    if (!(at instanceof Date) || Number.isNaN(at.getTime())) {
-      throw new VitrineError('argument_invalid', 'at: expected a seq or a Date.')
-    }
+    if (typeof at === 'number') return at
     if (subject.journal === null)
       throw new VitrineError('unsupported', 'at: a time can be looked up in one journal only.')
     return seqAtTime(this.#connection, subject.journal, newest, at.getTime())
@@ -127,13 +115,15 @@ export class Reader {
 
   /** Follows from a cursor, from the beginning, or from now. */
   tail(subject: Subject, options: TailOptions = {}): Tail<JournalItem> {
+    checkOptions('tail', journalOptions.tail, options)
     const cursorOf = this.#holeCursor(subject)
     return this.#follow(subject, options, (found) => toItem(found, cursorOf))
   }
 
   /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
-  deliveries(subject: Subject, { page, ...options }: DeliveryOptions = {}): Deliveries {
-    const limit = wholeNumber('page', page, { min: 1, max: maxPageItems, fallback: pageItems })
+  deliveries(subject: Subject, given: DeliveryOptions = {}): Deliveries {
+    checkOptions('deliveries', journalOptions.deliveries, given)
+    const { page: limit = pageItems, ...options } = given
     const delivery = (found: Found) =>
       'body' in found ? this.#recent.delivery(found, subject) : new Delivery(found, subject)
     return new Deliveries(subject, this.#follow(subject, options, delivery, limit))
@@ -216,22 +206,8 @@ function startKey(subject: Subject, after: string | undefined): number | (() => 
   return () => subject.key(after)
 }
 
-/** A filter with nothing but what filters, or an error that says what is wrong with it. */
+/** A filter with nothing but what filters. */
 export function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
-  const areTypes =
-    Array.isArray(types) && types.length <= maxTypes && types.every((type) => typeof type === 'string')
-  if (types !== undefined && !areTypes) {
-    throw new VitrineError(
-      'argument_invalid',
-      `types: expected a list of at most ${maxTypes} types, such as ['file.*'].`,
-    )
-  }
-  if (text !== undefined && !(typeof text === 'string' && text.length <= maxTextLength)) {
-    throw new VitrineError(
-      'argument_invalid',
-      `text: expected a text of at most ${maxTextLength} characters.`,
-    )
-  }
   return {
     ...(types !== undefined && { types }),
     ...(session !== undefined && { session }),

@@ -1,4 +1,4 @@
-import { isEvent, type KnownEvent, VitrineError } from '@vitrine/protocol'
+import { isEvent, type KnownEvent } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
 import { prepare, type Workshop } from '../append/prepare.ts'
@@ -35,18 +35,6 @@ const rowsAtFirst = 200
 const maxRows = 4_000
 /** Trimming goes below the limit, so that it does not begin again with the next event. */
 const slack = 0.9
-
-export function checkRetention(limits: RetentionLimits): RetentionLimits {
-  for (const [name, value] of Object.entries(limits)) {
-    if (value !== undefined && !(value > 0)) {
-      throw new VitrineError(
-        'argument_invalid',
-        `retention.${name}: expected a number above 0, got ${value}.`,
-      )
-    }
-  }
-  return limits
-}
 
 /** Whether a journal holds more than it may. Age is looked at only when trimming. */
 export function isOverLimit({ head }: JournalState, { events, bytes }: RetentionLimits): boolean {

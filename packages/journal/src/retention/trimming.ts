@@ -1,13 +1,6 @@
 import type { JournalState } from '../append/committer.ts'
 import type { JournalHead } from '../stores/contract.ts'
-import {
-  checkRetention,
-  type Gone,
-  isOverLimit,
-  type RetentionLimits,
-  type Trimmer,
-  trim,
-} from './retention.ts'
+import { type Gone, isOverLimit, type RetentionLimits, type Trimmer, trim } from './retention.ts'
 
 /** Keeps the journals of a store within their limits, each by one trimming at a time. */
 export class Trimming {
@@ -44,7 +37,6 @@ export class Trimming {
 
   /** Waits for a trimming under way, then does what is left to do. */
   async trim(journal: JournalState, limits: RetentionLimits): Promise<Gone> {
-    checkRetention(limits)
     this.#trimmer.committer.mustBeOpen()
     const { id } = journal.head
     while (this.#underWay.has(id)) await this.#underWay.get(id)

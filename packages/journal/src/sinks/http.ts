@@ -1,4 +1,4 @@
-import { wholeNumber } from '../whole-number.ts'
+import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { encodeLine } from './line.ts'
 import { type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
@@ -18,12 +18,8 @@ export interface HttpSinkOptions extends PostTarget {
  * await store.addSink('siem', httpSink({ url: 'https://siem.example/ingest', headers: { authorization } }))
  */
 export function httpSink(options: HttpSinkOptions): Sink {
-  const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER }
-  const batchEvents = wholeNumber('httpSink.batchEvents', options.batchEvents, { ...bounds, fallback: 500 })
-  const maxBodyBytes = wholeNumber('httpSink.maxBodyBytes', options.maxBodyBytes, {
-    ...bounds,
-    fallback: 8 * 1024 * 1024,
-  })
+  checkOptions('httpSink', sinkOptions.http, options ?? {})
+  const { batchEvents = 500, maxBodyBytes = 8 * 1024 * 1024 } = options
   return {
     kind: 'http',
     batchEvents,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
-import { wholeNumber } from '../whole-number.ts'
+import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { encodeLine } from './line.ts'
 import { append, cutBack, isAt, type LogFile, openLog, settle, shift } from './log-file.ts'
 import type { Sink } from './sink.ts'
@@ -81,18 +81,9 @@ export function jsonlSink(options: JsonlSinkOptions): Sink {
   }
 }
 
-function checked({ path, fsync = false, ...options }: JsonlSinkOptions) {
-  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
-    const got = JSON.stringify(path)
-    throw new VitrineError('argument_invalid', `jsonlSink.path: expected the path of a file, got ${got}.`)
-  }
-  const most = Number.MAX_SAFE_INTEGER
-  const maxBytes = wholeNumber('jsonlSink.maxBytes', options.maxBytes, {
-    min: 1,
-    max: most,
-    fallback: 64 * 1024 * 1024,
-  })
-  const keep = wholeNumber('jsonlSink.keep', options.keep, { min: 0, max: most, fallback: 5 })
+function checked(options: JsonlSinkOptions) {
+  checkOptions('jsonlSink', sinkOptions.jsonl, options ?? {})
+  const { path, fsync = false, maxBytes = 64 * 1024 * 1024, keep = 5 } = options
   return { path: resolve(path), maxBytes, keep, fsync }
 }
 

@@ -1,4 +1,5 @@
 import { isGap, type JournalEvent, type JournalItem } from '@vitrine/protocol'
+import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { httpUrl, type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
 
@@ -33,6 +34,7 @@ const contextKeys = ['sandbox', 'session', 'run', 'turn', 'operation', 'actor'] 
  * await store.addSink('otel', otlpSink({ url: 'http://localhost:4318', resource: { 'service.name': 'ci' } }))
  */
 export function otlpSink(options: OtlpSinkOptions): Sink {
+  checkOptions('otlpSink', sinkOptions.otlp, options ?? {})
   const { resource, onPartial } = options
   const head = JSON.stringify({ attributes: attributes({ 'service.name': 'vitrine', ...resource }) })
   const target = { ...options, url: logsUrl(options.url) }

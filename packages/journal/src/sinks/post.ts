@@ -1,5 +1,4 @@
 import { isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
-import { wholeNumber } from '../whole-number.ts'
 import type { Sink } from './sink.ts'
 
 /** Whom to post to. Nothing of it but the origin appears in an error. */
@@ -31,7 +30,6 @@ interface Receiver {
   readonly fetch: typeof globalThis.fetch
 }
 
-const longestTimer = 2 ** 31 - 1
 const answerBytes = 64 * 1024
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -66,12 +64,7 @@ export function httpUrl(sink: string, text: string | URL): URL {
 }
 
 function receiverOf(sink: string, target: PostTarget): Receiver {
-  const { fetch = globalThis.fetch } = target
-  const timeoutMs = wholeNumber(`${sink}.timeoutMs`, target.timeoutMs, {
-    min: 1,
-    max: longestTimer,
-    fallback: 10_000,
-  })
+  const { fetch = globalThis.fetch, timeoutMs = 10_000 } = target
   const url = httpUrl(sink, target.url)
   const headers = new Headers()
   if (url.username !== '' || url.password !== '') {

@@ -1,4 +1,5 @@
 import { isGap, isId, isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
+import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { encodeLine } from './line.ts'
 import type { Sink, SinkWriteOptions } from './sink.ts'
 
@@ -33,6 +34,7 @@ export interface WorkspaceJsonlSink extends Sink {
  * await store.addSink('workspace', workspaceJsonlSink({ writer, path: 'logs/{sandbox}.jsonl' }))
  */
 export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): WorkspaceJsonlSink {
+  checkOptions('workspaceJsonlSink', sinkOptions.workspaceJsonl, options ?? {})
   const { writer, path: template = 'logs/events-{sandbox}.jsonl' } = options
   checkTemplate(template)
   let dropped = 0

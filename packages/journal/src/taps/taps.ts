@@ -1,4 +1,5 @@
 import { type JournalEvent, matchTypes, VitrineError } from '@vitrine/protocol'
+import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Entry } from '../entry.ts'
 import { copyEvent } from './copy.ts'
 
@@ -36,7 +37,8 @@ export class Taps {
   }
 
   add(tap: Tap, options: TapOptions = {}): Untap {
-    checkTap(tap, options)
+    if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
+    checkOptions('tap', journalOptions.tap, options)
     const attached = new Attached(tap, options, this.#onError)
     this.#attached.add(attached)
     const off = () => {
@@ -55,16 +57,6 @@ export class Taps {
     for (const attached of [...this.#attached]) {
       for (const entry of entries) attached.show(entry)
     }
-  }
-}
-
-function checkTap(tap: unknown, { types, queue = 1 }: TapOptions): void {
-  if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
-  if (types !== undefined && !Array.isArray(types)) {
-    throw new VitrineError('argument_invalid', "tap.types: expected a list of types, such as ['file.*'].")
-  }
-  if (!Number.isInteger(queue) || queue < 1) {
-    throw new VitrineError('argument_invalid', `tap.queue: expected a whole number above 0, got ${queue}.`)
   }
 }
 

@@ -1,10 +1,12 @@
 import * as z from 'zod/mini'
+import { searchFields } from '../options/file.ts'
 import { strict } from '../options/strict.ts'
+import { mode } from '../options/values.ts'
 import { journalEvent } from './responses/event.ts'
 import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, flag, modeText, size, words } from './values.ts'
+import { count, flag, modeText, words } from './values.ts'
 
 const user = z.optional(z.string())
 /** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine says what is wrong with another. */
@@ -63,7 +65,7 @@ export const fileRoutes = table({
       strict({
         path: z.string(),
         parents: z.optional(z.boolean()),
-        mode: z.optional(size),
+        mode: z.optional(mode()),
         user,
       }),
     status: 204,
@@ -89,22 +91,13 @@ export const fileRoutes = table({
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: () => strict({ path: z.string(), mode: size, user }),
+    body: () => strict({ path: z.string(), mode: mode(), user }),
     status: 204,
     answer: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
-    body: () =>
-      strict({
-        path: z.string(),
-        name: z.optional(z.string()),
-        content: z.optional(z.string()),
-        ignoreCase: z.optional(z.boolean()),
-        ignore: z.optional(z.array(z.string())),
-        limit: z.optional(size),
-        user,
-      }),
+    body: () => strict({ path: z.string(), ...searchFields() }),
     answer: searchResult,
   },
   watchFiles: {

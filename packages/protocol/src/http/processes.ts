@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { execFields, spawnFields, terminalSize } from '../options/process.ts'
 import { strict } from '../options/strict.ts'
 import {
   execResult,
@@ -11,35 +12,24 @@ import {
 } from './responses/process.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { command, count, flag, input, shell, size, terminalSize, texts } from './values.ts'
-
-const how = {
-  cwd: z.optional(z.string()),
-  env: z.optional(texts),
-  user: z.optional(z.string()),
-  timeoutMs: z.optional(size),
-}
+import { command, count, flag, input, shell } from './values.ts'
 
 export const execRequest = strict({
   /** A text runs in a shell, a list as it is. */
   command,
-  shell: z.optional(z.union([z.string(), z.array(z.string())])),
-  ...how,
+  ...execFields(),
   stdin: z.optional(z.string()),
   stdinEncoding: z.optional(z.enum(['utf8', 'base64'])),
-  maxOutputBytes: z.optional(size),
 })
 
 export const spawnRequest = strict({
   /** A program, with `args`; a list is a program with its arguments; with `shell`, a text for it. */
   command,
   args: z.optional(z.array(z.string())),
+  ...spawnFields(),
   shell: z.optional(shell),
-  ...how,
-  tty: z.optional(z.union([z.boolean(), terminalSize])),
+  tty: z.optional(z.union([z.boolean(), terminalSize()])),
   interactive: z.optional(z.boolean()),
-  owner: z.optional(z.string()),
-  restart: z.optional(z.enum(['never', 'on-failure', 'always'])),
 })
 
 const one = <const Rest extends string>(method: 'GET' | 'POST' | 'DELETE', rest: Rest, summary: string) =>
@@ -118,7 +108,7 @@ export const processRoutes = table({
   },
   resizeTerminal: {
     ...one('POST', '/terminal/resize', 'Tells its terminal another size.'),
-    body: () => terminalSize,
+    body: terminalSize,
     answer: newTerminalSize,
   },
   signalProcess: {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { permissionKind, sessionFields } from '../options/session.ts'
 import { strict } from '../options/strict.ts'
 import { agentInfo, installProgress, installResult } from './responses/agent.ts'
 import { json } from './responses/json.ts'
@@ -6,40 +7,7 @@ import { acceptedTurn, promptResult, runningTurn, sessionInfo, sessionState } fr
 import { frames } from './responses/stream.ts'
 import { transcript } from './responses/transcript.ts'
 import { table } from './route.ts'
-import { count, jsonObject, size, texts } from './values.ts'
-
-const permissionKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
-
-const settings = {
-  cwd: z.optional(z.string()),
-  credentials: z.optional(z.union([z.enum(['none', 'env', 'host']), texts])),
-  modelEndpoint: z.optional(
-    strict({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
-  ),
-  mcpServers: z.optional(z.array(jsonObject)),
-  model: z.optional(z.string()),
-  mode: z.optional(z.string()),
-  thoughtLevel: z.optional(z.string()),
-  env: z.optional(texts),
-  permissions: z.optional(
-    z.union([
-      z.enum(['ask', 'allow', 'deny']),
-      strict({
-        default: z.optional(z.enum(['ask', 'allow', 'deny'])),
-        allow: z.optional(z.array(z.string())),
-        allowAlways: z.optional(z.array(z.string())),
-        deny: z.optional(z.array(z.string())),
-        timeoutMs: z.optional(size),
-        onTimeout: z.optional(z.union([permissionKind, z.literal('cancelled')])),
-      }),
-    ]),
-  ),
-  limits: z.optional(
-    strict({ idleMs: z.optional(size), totalMs: z.optional(size), cancelMs: z.optional(size) }),
-  ),
-  queue: z.optional(size),
-  restoreChars: z.optional(size),
-}
+import { count, jsonObject } from './values.ts'
 
 const one = <const Rest extends string>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -58,7 +26,7 @@ export const sessionRoutes = table({
       strict({
         agent: z.string(),
         id: z.optional(z.string()),
-        ...settings,
+        ...sessionFields(),
         resume: z.optional(z.boolean()),
       }),
     status: 201,
@@ -76,7 +44,7 @@ export const sessionRoutes = table({
   getSession: { ...one('GET', '', 'One session that is open.'), answer: sessionState },
   resumeSession: {
     ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
-    body: () => strict(settings),
+    body: () => strict(sessionFields()),
     bodyOptional: true,
     answer: sessionState,
   },
@@ -138,7 +106,7 @@ export const sessionRoutes = table({
     ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
     body: () =>
       strict({
-        answer: z.union([permissionKind, z.literal('cancelled'), strict({ option: z.string() })]),
+        answer: z.union([permissionKind(), z.literal('cancelled'), strict({ option: z.string() })]),
       }),
     status: 204,
     answer: 'nothing',

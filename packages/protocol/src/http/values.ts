@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { outcomes } from '../events/data/shared.ts'
 import type { JsonObject } from '../json.ts'
 import { strict } from '../options/strict.ts'
-import { whole } from '../options/values.ts'
 
 /** Values of a query are texts. */
 export const flag = z.pipe(
@@ -10,7 +9,7 @@ export const flag = z.pipe(
   z.transform((text) => text !== 'false' && text !== '0'),
 )
 export const count = z.pipe(
-  z.string().check(z.regex(/^\d{1,15}$/, 'expected a whole number')),
+  z.string().check(z.regex(/^\d{1,15}$/, 'expected a whole number, as digits')),
   z.transform(Number),
 )
 /** Permission bits, as octal digits. */
@@ -26,7 +25,6 @@ export const words = z.pipe(
 
 export const outcome = z.enum(outcomes)
 export const texts = z.record(z.string(), z.string())
-export const size = whole()
 export const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
@@ -39,8 +37,4 @@ export const input = strict({
   encoding: z.optional(z.enum(['utf8', 'text', 'base64'])),
   /** Nothing follows. */
   end: z.optional(z.boolean()),
-})
-export const terminalSize = strict({
-  cols: whole(1, 10_000),
-  rows: whole(1, 10_000),
 })

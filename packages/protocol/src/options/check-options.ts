@@ -42,8 +42,8 @@ interface Where {
 function invalidOptions(issues: readonly Issue[], value: unknown, where: Where): VitrineError {
   const issue = innermost(mostTelling(issues))
   const path = fieldPath(where.at, issue.path)
-  const message =
-    issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, valueAt(value, issue.path))}.`
+  const came = issue.code === 'invalid_key' ? String(issue.path.at(-1)) : valueAt(value, issue.path)
+  const message = issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, came)}.`
   return new VitrineError('argument_invalid', `${path === where.at ? where.root : path}: ${message}`, {
     details: { path: path || where.root },
   })
@@ -92,6 +92,7 @@ const shownText = 60
 const secret = /^(env|headers|content|stdin|data)$|credential|token|key|secret|password/i
 
 function given(issue: Issue, value: unknown): string {
+  if (typeof value === 'number' && issue.path.at(-1) === 'mode' && value >= 0) return `0o${value.toString(8)}`
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value !== 'string') return kindOf(value)
   const hidden = issue.path.some((key) => secret.test(String(key)))

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
-import { flag, text, texts, textsByName, whole } from './values.ts'
+import { flag, milliseconds, text, texts, textsByName, whole } from './values.ts'
 
 /** The kernel's shortest quota is a hundredth of its period. */
 const fewestCpus = 0.01
@@ -43,8 +43,14 @@ const watch = () =>
 
 /** Sandboxes on this machine. All of it is JSON. */
 export const localOptions = lazily({
-  limits,
-  watch,
+  /** What the proxy of a sandbox with `reach` may take of the host. */
+  reachLimits: () =>
+    strict({
+      connections: z.optional(milliseconds()),
+      dialMs: z.optional(milliseconds()),
+      headerMs: z.optional(milliseconds()),
+      idleMs: z.optional(milliseconds()),
+    }),
   local: () =>
     strict({
       root: z.optional(z.string()),

@@ -16,7 +16,6 @@ import type { Launch } from '../machine/machine.ts'
 import { HeadAndTail } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
-import { checkSize } from '../processes/handle.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
@@ -42,7 +41,6 @@ export interface Caller {
 /** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
 export async function execute(caller: Caller, command: Command, options: ExecOptions): Promise<ExecResult> {
   const argv = argvOf(command, options.shell)
-  checkTimeout(options.timeoutMs)
   const { signal } = options
   try {
     return await operateOn(caller, 'exec', command, argv, options, () => run(caller, argv, options), finishOf)
@@ -112,9 +110,7 @@ export function start(
   how: Pick<EntryOptions, 'onOutput' | 'talks'> = {},
 ): Promise<ProcessEntry> {
   const argv = argvOf(command, options.shell)
-  checkTimeout(options.timeoutMs)
   const run = async () => {
-    if (options.tty !== undefined) checkSize(options.tty.cols, options.tty.rows)
     const entry = await begin(caller, argv, options, {
       remember: true,
       input: true,
@@ -214,12 +210,4 @@ function feed(
     })
     void pipeline(source, stdin).catch(() => undefined)
   }
-}
-
-function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= 0x7fff_ffff)) return
-  throw new VitrineError(
-    'argument_invalid',
-    `timeoutMs: expected a number of milliseconds above 0, got ${timeoutMs}.`,
-  )
 }

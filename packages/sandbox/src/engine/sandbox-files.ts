@@ -15,6 +15,7 @@ import {
   VitrineError,
   type WriteOptions,
 } from '@vitrine/protocol'
+import { checkOptions, fileOptions } from '@vitrine/protocol/options'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { closingStream } from '../files/closing-stream.ts'
 import { fileError } from '../files/errors.ts'
@@ -47,6 +48,7 @@ export class SandboxFiles implements Files {
   }
 
   async read(path: string, options: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    checkOptions('files.read', fileOptions.read, options)
     const { from, to, signal } = options
     const facts = {
       ...about(path, options),
@@ -80,7 +82,8 @@ export class SandboxFiles implements Files {
     }
   }
 
-  write(path: string, data: FileContent, options: WriteOptions = {}): Promise<FileStat> {
+  async write(path: string, data: FileContent, options: WriteOptions = {}): Promise<FileStat> {
+    checkOptions('files.write', fileOptions.write, options)
     const { append, parents, mode } = options
     const facts = {
       ...about(path, options),
@@ -105,7 +108,8 @@ export class SandboxFiles implements Files {
     )
   }
 
-  list(path: string, options: ListOptions = {}): Promise<FileList> {
+  async list(path: string, options: ListOptions = {}): Promise<FileList> {
+    checkOptions('files.list', fileOptions.list, options)
     return this.#operate(
       'ls',
       path,
@@ -116,13 +120,15 @@ export class SandboxFiles implements Files {
     )
   }
 
-  stat(path: string, options: FileOptions = {}): Promise<FileStat> {
+  async stat(path: string, options: FileOptions = {}): Promise<FileStat> {
+    checkOptions('files.stat', fileOptions.plain, options)
     return this.#observe('stat', path, options, ({ room }, as) =>
       walk(room.places, path, { as, follow: false }, (spot) => statOf(room, spot)),
     )
   }
 
-  exists(path: string, options: FileOptions = {}): Promise<boolean> {
+  async exists(path: string, options: FileOptions = {}): Promise<boolean> {
+    checkOptions('files.exists', fileOptions.plain, options)
     return this.#observe(
       'exists',
       path,
@@ -139,10 +145,11 @@ export class SandboxFiles implements Files {
     )
   }
 
-  mkdir(
+  async mkdir(
     path: string,
     options: FileOptions & { readonly parents?: boolean; readonly mode?: number } = {},
   ): Promise<void> {
+    checkOptions('files.mkdir', fileOptions.mkdir, options)
     const { parents, mode } = options
     const facts = {
       ...about(path, options),
@@ -154,7 +161,12 @@ export class SandboxFiles implements Files {
     )
   }
 
-  move(from: string, to: string, options: FileOptions & { readonly parents?: boolean } = {}): Promise<void> {
+  async move(
+    from: string,
+    to: string,
+    options: FileOptions & { readonly parents?: boolean } = {},
+  ): Promise<void> {
+    checkOptions('files.move', fileOptions.move, options)
     const facts = { ...about(from, options), to: about(to, {}).path }
     return this.#operate('mv', from, facts, options, ({ room }, as) => {
       checkPath('to', to)
@@ -162,10 +174,11 @@ export class SandboxFiles implements Files {
     })
   }
 
-  remove(
+  async remove(
     path: string,
     options: FileOptions & { readonly recursive?: boolean; readonly force?: boolean } = {},
   ): Promise<void> {
+    checkOptions('files.remove', fileOptions.remove, options)
     const { recursive, force } = options
     const facts = { ...about(path, options), ...(recursive && { recursive }), ...(force && { force }) }
     return this.#operate('rm', path, facts, options, ({ room }, as, signal) =>
@@ -173,13 +186,15 @@ export class SandboxFiles implements Files {
     )
   }
 
-  chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
+  async chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
+    checkOptions('files.chmod', fileOptions.plain, options)
     return this.#operate('chmod', path, { ...about(path, options), mode }, options, ({ room }, as) =>
       changeMode(room, path, mode, as),
     )
   }
 
-  search(path: string, options: SearchOptions): Promise<SearchResult> {
+  async search(path: string, options: SearchOptions): Promise<SearchResult> {
+    checkOptions('files.search', fileOptions.search, options)
     const { name, content, ignore = this.#core.settings.watch?.ignore ?? defaultIgnore } = options
     const facts = {
       ...about(path, options),
@@ -199,6 +214,7 @@ export class SandboxFiles implements Files {
   watch(
     options: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<JournalEvent> {
+    checkOptions('files.watch', fileOptions.watch, options)
     // From this moment on, not from when the first one is asked for.
     return this.#watching(this.#journal.cursor(this.#journal.head), options)
   }
@@ -222,11 +238,12 @@ export class SandboxFiles implements Files {
     }
   }
 
-  upload(
+  async upload(
     path: string,
     archive: ReadableStream<Uint8Array> | Uint8Array,
     options: ArchiveOptions = {},
   ): Promise<Unpacked> {
+    checkOptions('files.upload', fileOptions.archive, options)
     return this.#operate(
       'upload',
       path,
@@ -237,11 +254,12 @@ export class SandboxFiles implements Files {
     )
   }
 
-  extract(
+  async extract(
     path: string,
     archive?: ReadableStream<Uint8Array> | Uint8Array,
     options: ArchiveOptions = {},
   ): Promise<Unpacked> {
+    checkOptions('files.extract', fileOptions.archive, options)
     return this.#operate(
       'extract',
       path,
@@ -255,7 +273,8 @@ export class SandboxFiles implements Files {
     )
   }
 
-  download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
+  async download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    checkOptions('files.download', fileOptions.archive, options)
     let packed: () => Facts = () => ({})
     return this.#core.streams.operate(
       this.#journal,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal } from '@vitrine/journal'
 import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import type { EngineCore } from './core.ts'
 
@@ -34,10 +35,12 @@ export class SandboxPorts implements Ports {
     )
   }
 
-  waitFor(
+  async waitFor(
     port: number,
-    { timeoutMs = defaultWaitMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+    options: { timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<PortAddress> {
+    checkOptions('ports.waitFor', hostOptions.waitForPort, options)
+    const { timeoutMs = defaultWaitMs, signal } = options
     const wait = async () => {
       const until = performance.now() + timeoutMs
       for (;;) {

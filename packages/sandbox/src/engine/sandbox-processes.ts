@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import type { LogChunk, LogOptions, Process, ProcessExit, Processes, ProcessInfo } from '@vitrine/protocol'
+import { checkOptions, processOptions } from '@vitrine/protocol/options'
 import { ProcessHandle } from '../processes/handle.ts'
 import { followLogs, readLogs, wasStarted } from '../processes/logs.ts'
 import type { EngineCore } from './core.ts'
@@ -29,7 +30,8 @@ export class SandboxProcesses implements Processes {
     return this.#journal.operate('process_get', { process: id }, () => this.#core.table.get(id).info())
   }
 
-  logs(id: string, options: LogOptions = {}): Promise<readonly LogChunk[]> {
+  async logs(id: string, options: LogOptions = {}): Promise<readonly LogChunk[]> {
+    checkOptions('processes.logs', processOptions.logs, options)
     return this.#journal.operate(
       'process_logs',
       { process: id },
@@ -44,6 +46,7 @@ export class SandboxProcesses implements Processes {
   }
 
   follow(id: string, options: LogOptions = {}): AsyncIterableIterator<LogChunk> {
+    checkOptions('processes.follow', processOptions.logs, options)
     return this.#following(id, options)
   }
 

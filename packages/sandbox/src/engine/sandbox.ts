@@ -15,6 +15,7 @@ import {
   type Unpacked,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, hostOptions, processOptions, sessionOptions } from '@vitrine/protocol/options'
 import { cancelled } from '../files/pace.ts'
 import { ProcessHandle } from '../processes/handle.ts'
 import type { OutputListener } from '../processes/running.ts'
@@ -81,17 +82,20 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   /** The same sandbox; its calls carry that context. */
   as(context: CallContext): this {
+    checkOptions('as', sessionOptions.context, context)
     const journal = this.#journal.as(context)
     // Nothing inherits from it: it is exactly this class.
     return new LocalSandbox(this.#core, journal, this.#gate, this.#closeStore) as this
   }
 
-  exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
-    return execute(this.#caller, command, options)
+  async exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
+    checkOptions('exec', processOptions.exec, options)
+    return execute(this.#caller, command, options ?? {})
   }
 
-  spawn(command: Command, options: SpawnOptions = {}): Promise<Process> {
-    return this.#spawn(command, options)
+  async spawn(command: Command, options?: SpawnOptions): Promise<Process> {
+    checkOptions('spawn', processOptions.spawn, options)
+    return this.#spawn(command, options ?? {})
   }
 
   /** A command of the host itself: on record as every other, and not for the policy to judge. */
@@ -101,11 +105,13 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** Starts a command and answers when it has ended or the time is over: the form that models call. */
-  ptyExecStart(asked: PtyStart): Promise<PtyUpdate> {
+  async ptyExecStart(asked: PtyStart): Promise<PtyUpdate> {
+    checkOptions('ptyExecStart', processOptions.ptyStart, asked)
     return this.#pty.ptyExecStart(asked)
   }
 
-  ptyWriteStdin(asked: PtyWrite): Promise<PtyUpdate> {
+  async ptyWriteStdin(asked: PtyWrite): Promise<PtyUpdate> {
+    checkOptions('ptyWriteStdin', processOptions.ptyWrite, asked)
     return this.#pty.ptyWriteStdin(asked)
   }
 
@@ -160,7 +166,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return new ProcessHandle(entry, this.#journal, this.#core.settings.processLimits)
   }
 
-  persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
+  async persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
+    checkOptions('persist', hostOptions.archive, options)
     let packed: () => Readonly<Record<string, unknown>> = () => ({})
     const { skips } = this.#core
     return this.#core.streams.operate(
@@ -177,10 +184,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     )
   }
 
-  hydrate(
+  async hydrate(
     archive: ReadableStream<Uint8Array> | Uint8Array,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
+    checkOptions('hydrate', hostOptions.archive, options)
     const { signal } = options
     return this.#journal
       .operate(

@@ -6,16 +6,12 @@ import { Pace } from './pace.ts'
 import { type FileRoom, fileStat } from './room.ts'
 import { walk } from './walk.ts'
 
-const maxLimit = 100_000
-
 export async function list(
   room: FileRoom,
   path: string,
   { limit = 10_000, signal }: { readonly limit?: number; readonly signal?: AbortSignal },
   as: Identity | undefined,
 ): Promise<FileList> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
-    throw new VitrineError('argument_invalid', `limit: expected 1 to ${maxLimit}, got ${limit}.`)
   const pace = new Pace(signal)
   const { directory, told } = directoryAt(room, path, as)
   try {

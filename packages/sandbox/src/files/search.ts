@@ -8,7 +8,6 @@ import { type NamePattern, namePattern } from './name-pattern.ts'
 import { Pace } from './pace.ts'
 import type { FileRoom } from './room.ts'
 
-const maxHits = 100_000
 /** Deeper than this nothing is looked for. */
 const maxDepth = 256
 
@@ -22,10 +21,6 @@ export async function search(
   const { name, content, limit = 1_000, ignoreCase = false, signal, ignored } = options
   if (name === undefined && content === undefined)
     throw new VitrineError('argument_invalid', 'Expected `name`, `content` or both to search for.')
-  if (content !== undefined && (typeof content !== 'string' || content === '' || content.includes('\n')))
-    throw new VitrineError('argument_invalid', 'content: expected a text without line breaks.')
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxHits)
-    throw new VitrineError('argument_invalid', `limit: expected 1 to ${maxHits}, got ${limit}.`)
   const named = name === undefined ? undefined : namePattern(name, ignoreCase)
   const pace = new Pace(signal)
   const { directory, told } = directoryAt(room, path, as)

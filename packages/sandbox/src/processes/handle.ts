@@ -7,6 +7,7 @@ import {
   type ProcessLimits,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, processOptions } from '@vitrine/protocol/options'
 import { written } from '../machine/written.ts'
 import type { ProcessEntry } from './entry.ts'
 
@@ -34,8 +35,9 @@ export class ProcessHandle implements Process {
     return this.#entry.exit
   }
 
-  view({ signal }: { signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
-    return this.#entry.viewers.view(signal)
+  view(options: { signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
+    checkOptions('view', processOptions.view, options)
+    return this.#entry.viewers.view(options.signal)
   }
 
   input(data: string | Uint8Array): Promise<void> {
@@ -93,7 +95,9 @@ export class ProcessHandle implements Process {
     )
   }
 
-  stop({ graceMs = defaultGraceMs }: { graceMs?: number } = {}): Promise<ProcessExit> {
+  async stop(options: { graceMs?: number } = {}): Promise<ProcessExit> {
+    checkOptions('stop', processOptions.stop, options)
+    const { graceMs = defaultGraceMs } = options
     return this.#operate('process_stop', { graceMs }, () => this.#entry.stop(graceMs))
   }
 

@@ -1,4 +1,4 @@
-import { VitrineError } from '@vitrine/protocol'
+import { localOptions, parseAs } from '@vitrine/protocol/options'
 
 export interface ReachLimits {
   /** At once; default 256. */
@@ -11,21 +11,8 @@ export interface ReachLimits {
   readonly idleMs?: number
 }
 
-const longestTimer = 2 ** 31 - 1
-
-export function reachLimits({ connections = 256, dialMs = 10_000, headerMs = 10_000, idleMs }: ReachLimits) {
-  check('limits.connections', connections)
-  check('limits.dialMs', dialMs)
-  check('limits.headerMs', headerMs)
-  if (idleMs !== undefined) check('limits.idleMs', idleMs)
+export function reachLimits(given: ReachLimits) {
+  parseAs('limits', localOptions.reachLimits, given)
+  const { connections = 256, dialMs = 10_000, headerMs = 10_000, idleMs } = given
   return { connections, dialMs, headerMs, idleMs }
-}
-
-function check(argument: string, value: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= longestTimer) return
-  throw new VitrineError(
-    'argument_invalid',
-    `${argument}: expected a whole number from 1 to ${longestTimer}, got ${value}.`,
-    { details: { argument } },
-  )
 }

@@ -52,7 +52,10 @@ describe('a command policy', () => {
   })
 
   it.each<[unknown, string]>([
-    [{ denied: [] }, 'commandPolicy: unknown key "denied"; did you mean "deny"? Known keys: allow, ask, deny, otherwise.'],
+    [
+      { denied: [] },
+      'commandPolicy: unknown key "denied"; did you mean "deny"? Known keys: allow, ask, deny, otherwise.',
+    ],
     [{ deny: 'rm *' }, 'commandPolicy.deny: expected a list of rules such as ["git push *"], got "rm *"'],
     [{ deny: [[]] }, 'expected a program first, got []'],
     [{ deny: [[1]] }, 'commandPolicy.deny[0][0]: expected a text, got 1'],

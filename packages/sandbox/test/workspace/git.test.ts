@@ -86,7 +86,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     await expect(failing).rejects.toMatchObject({
       code: 'setup_failed',
       message: expect.stringMatching(/"clone app".*nowhere/s),
-      details: { step: 1, name: 'clone app', where: 'workspace.git["app"]', exitCode: 128 },
+      details: { step: 1, name: 'clone app', where: 'workspace.git.app', exitCode: 128 },
     })
     expect(scene.left()).toEqual([])
   })

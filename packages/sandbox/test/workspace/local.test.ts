@@ -90,7 +90,7 @@ it('fails by name when the source is missing or neither a file nor a directory, 
   for (const source of [missing, fifo])
     await expect(scene.prepare({ local: { app: source } }, { isolation: 'none' })).rejects.toMatchObject({
       code: 'argument_invalid',
-      message: expect.stringContaining(`workspace.local["app"]`),
+      message: expect.stringContaining(`workspace.local.app`),
     })
   await expect(scene.prepare({ local: { app: missing } }, { isolation: 'none' })).rejects.toThrow(missing)
   expect(await scene.events()).toEqual([])

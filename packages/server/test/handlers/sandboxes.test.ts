@@ -43,6 +43,16 @@ describe('a sandbox', () => {
     expect(await daemon.call('GET', '/v1/files/exists?path=hello.txt')).toEqual({ exists: false })
   })
 
+  it('has a policy whose ask rules are asked about: nobody answers over HTTP, so the command is refused', async () => {
+    const { id } = await create({ policy: { allow: ['echo *'], ask: ['touch *'], otherwise: 'deny' } })
+    const run = (command: string) => problemFor('POST', `/v1/sandboxes/${id}/exec`, { command })
+    expect(await daemon.call('POST', `/v1/sandboxes/${id}/exec`, { command: 'echo hi' })).toMatchObject({
+      stdout: 'hi\n',
+    })
+    expect((await run('touch file')).detail).toContain('the ask rule "touch *"')
+    expect((await run('ls')).detail).toContain('matches no rule')
+  })
+
   it('is refused when it is there, or asked for wrongly', async () => {
     await create({ id: 'taken' })
     for (const [body, status] of [

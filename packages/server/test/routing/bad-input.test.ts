@@ -43,6 +43,48 @@ describe('a body', () => {
     expect(problem.detail).toMatch(/^body/)
   })
 
+  it.each([
+    ['/v1/exec', { command: 'id', timeout: 5 }, 'body: unknown key "timeout"; did you mean "timeoutMs"?'],
+    [
+      '/v1/exec',
+      { command: 'id', timeoutMs: '5' },
+      'body.timeoutMs: expected a whole number from 1 to 2147483647, got "5", a text; give it as a number.',
+    ],
+    ['/v1/exec', { command: 7 }, 'body.command: expected a text or a list, got 7.'],
+    ['/v1/exec', { command: 'id', env: { TOKEN: 7 } }, 'body.env.TOKEN: expected a text, got 7.'],
+    [
+      '/v1/sessions',
+      { agent: 'demo', permission: 'allow' },
+      'body: unknown key "permission"; did you mean "permissions"?',
+    ],
+    [
+      '/v1/sessions',
+      { agent: 'demo', permissions: 'alow' },
+      'body.permissions: expected "ask", "allow", "deny" or an object, got "alow", a text.',
+    ],
+    ['/v1/sandboxes', { workspce: {} }, 'body: unknown key "workspce"; did you mean "workspace"?'],
+    [
+      '/v1/sandboxes',
+      { local: { memory: 512 } },
+      'body.local: unknown key "memory"; did you mean "limits.memoryBytes"?',
+    ],
+    [
+      '/v1/sandboxes',
+      { workspace: { setup: [{ rum: 'x' }] } },
+      'body.workspace.setup[0]: unknown key "rum"; did you mean "run"?',
+    ],
+    [
+      '/v1/sandboxes',
+      { policy: { asks: ['git *'] } },
+      'body.policy: unknown key "asks"; did you mean "ask"?',
+    ],
+    ['/v1/files/mkdir', { path: 'a', parent: true }, 'body: unknown key "parent"; did you mean "parents"?'],
+  ])('of %s is refused in words: %j', async (path, body, detail) => {
+    const problem = await send('POST', path, jsonBody(body))
+    expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
+    expect(problem.detail).toContain(detail)
+  })
+
   it('must be there where it is needed', async () => {
     expect(await send('POST', '/v1/exec')).toMatchObject({ status: 400, code: 'body_invalid' })
     expect(await send('POST', '/v1/sandboxes')).toMatchObject({ status: 400, code: 'body_invalid' })
@@ -100,6 +142,21 @@ describe('a body', () => {
     const problem = await send('POST', '/v1/sandboxes', { body, headers })
     expect(problem.status).toBe(400)
     expect(({} as { local?: unknown }).local).toBeUndefined()
+  })
+})
+
+describe('a query', () => {
+  it.each([
+    ['/v1/files/list?path=.&limt=5', 'query: unknown key "limt"; did you mean "limit"?'],
+    ['/v1/files/list?path=.&limit=five', 'query.limit: expected a whole number, as digits, got "five".'],
+    ['/v1/events?type=file.*', 'query: unknown key "type"; did you mean "types"?'],
+    ['/v1/running?wait=5', 'query: unknown key "wait". No keys are known here.'],
+    ['/v1/health?access_token=x', 'query: unknown key "access_token".'],
+    ['/v1/files/list', 'query.path: expected a text, got nothing.'],
+  ])('that is not known is refused, and the key that was meant is named: %s', async (path, detail) => {
+    const problem = await send('GET', path)
+    expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
+    expect(problem.detail).toContain(detail)
   })
 })
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import type { StoreDriver } from '../contract.ts'
 import { SqliteConnection } from './connection.ts'
 import { openFile } from './open-file.ts'
@@ -18,16 +18,8 @@ export interface SqliteStoreOptions {
  * const store = await openStore(sqliteStore({ path: 'data/journal.db' }))
  */
 export function sqliteStore(options: SqliteStoreOptions): StoreDriver {
-  const { path, synchronous = 'normal' } = options ?? {}
-  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
-    throw new VitrineError('argument_invalid', 'sqliteStore: expected `path` to be the path of a file.')
-  }
-  if (synchronous !== 'normal' && synchronous !== 'full') {
-    throw new VitrineError(
-      'argument_invalid',
-      "sqliteStore: expected `synchronous` to be 'normal' or 'full'.",
-    )
-  }
+  checkOptions('sqliteStore', storeOptions.sqlite, options ?? {})
+  const { path, synchronous = 'normal' } = options
   const file = resolve(path)
   return {
     kind: 'sqlite',

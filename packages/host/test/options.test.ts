@@ -1,0 +1,80 @@
+import type { hostOptions } from '@vitrine/protocol/options'
+import { describe, expect, it } from 'vitest'
+import type * as z from 'zod/mini'
+import { type Same, same } from '../../protocol/test/options/same.ts'
+import {
+  createSandbox,
+  type HostCreateOptions,
+  type InProcessOptions,
+  inProcessSandboxClient,
+  local,
+  type OpenHostOptions,
+  openHost,
+  type ScriptSandboxOptions,
+} from '../src/index.ts'
+import { dataFolder, open } from './fixtures/data.ts'
+
+type Of<Name extends keyof typeof hostOptions> = (typeof hostOptions)[Name] extends z.ZodMiniType
+  ? z.input<(typeof hostOptions)[Name]>
+  : never
+
+/** Objects that others have made: their own types are checked where they are made. */
+type Made = 'workspace' | 'policy' | 'store' | 'provider' | 'providers' | 'agents'
+
+// Plain JavaScript has no compiler to ask.
+const untyped = (value: unknown) => value as never
+
+it('checks by schemas that have the types of this package', () => {
+  same<Same<keyof HostCreateOptions, keyof Of<'create'>>>()
+  same<Same<Omit<HostCreateOptions, Made>, Omit<Of<'create'>, Made>>>()
+  same<Same<keyof OpenHostOptions, keyof Of<'open'>>>()
+  same<Same<Omit<OpenHostOptions, Made>, Omit<Of<'open'>, Made>>>()
+  same<Same<keyof ScriptSandboxOptions, keyof Of<'script'>>>()
+  same<Same<Omit<ScriptSandboxOptions, Made>, Omit<Of<'script'>, Made>>>()
+  same<Same<InProcessOptions, Of<'inProcess'>>>()
+  expect(same).toBeTypeOf('function')
+})
+
+describe('an unknown key is refused with the nearest known one', () => {
+  it('by openHost, createSandbox, local and inProcessSandboxClient', async () => {
+    await expect(openHost(untyped({ dta: 'x' }))).rejects.toThrow(
+      'openHost options: unknown key "dta"; did you mean "data"?',
+    )
+    await expect(createSandbox(untyped({ workspce: {} }))).rejects.toThrow(
+      'createSandbox options: unknown key "workspce"; did you mean "workspace"?',
+    )
+    expect(() => local(untyped({ memory: 512 }))).toThrow(
+      'local options: unknown key "memory"; did you mean "limits.memoryBytes"?',
+    )
+    expect(() => inProcessSandboxClient(untyped({ onPrompt: () => 'x', workDir: '/x' }))).toThrow(
+      'did you mean "workdir"?',
+    )
+  })
+
+  it('by host.create, and nothing is left of that sandbox', async () => {
+    const host = await open(dataFolder())
+    await expect(host.create(untyped({ workspce: {} }))).rejects.toThrow(
+      'create options: unknown key "workspce"; did you mean "workspace"?',
+    )
+    await expect(host.create(untyped({ local: { memory: 512 } }))).rejects.toThrow(
+      'local: unknown key "memory"; did you mean "limits.memoryBytes"?',
+    )
+    await expect(
+      host.create(untyped({ local: { isolation: 'none' }, workspace: { file: {} } })),
+    ).rejects.toThrow('workspace: unknown key "file"; did you mean "files"?')
+    expect(host.list()).toEqual([])
+  })
+
+  it('by openSession and prompt', async () => {
+    const host = await open(dataFolder(), { agents: [{ name: 'echo', onPrompt: (prompt) => prompt }] })
+    const sandbox = await host.create({ local: { isolation: 'none' } })
+    await expect(sandbox.openSession(untyped({ agent: 'echo', permission: 'allow' }))).rejects.toThrow(
+      'openSession options: unknown key "permission"; did you mean "permissions"?',
+    )
+    await expect(sandbox.openSession(untyped({ agent: 'echo', permissions: 'alow' }))).rejects.toThrow(
+      'permissions: expected "ask", "allow", "deny" or an object, got "alow", a text.',
+    )
+    const session = await sandbox.openSession({ agent: 'echo' })
+    await expect(session.prompt('hi', untyped({ turns: 'x' }))).rejects.toThrow('did you mean "turn"?')
+  })
+})

@@ -1,0 +1,41 @@
+import * as z from 'zod/mini'
+import { lazily } from '../lazy.ts'
+import { strict } from './strict.ts'
+import { flag, mode, signal, text, texts, whole } from './values.ts'
+
+const mostListed = 100_000
+const mostHits = 100_000
+
+/** Who acts; the caller's signal stays on its side of a connection. */
+const common = () => ({ user: z.optional(z.string()), signal: z.optional(signal()) })
+
+/** What a search looks for, as JSON can hold it. */
+export const searchFields = () => ({
+  name: z.optional(z.string()),
+  content: z.optional(text().check(z.regex(/^[^\n]*$/, 'expected a text without line breaks'))),
+  ignoreCase: z.optional(flag()),
+  ignore: z.optional(texts()),
+  limit: z.optional(whole(1, mostHits)),
+  user: z.optional(z.string()),
+})
+
+export const fileOptions = lazily({
+  /** Of `stat`, `exists` and `chmod`. */
+  plain: () => strict(common()),
+  read: () => strict({ from: z.optional(whole()), to: z.optional(whole()), ...common() }),
+  write: () =>
+    strict({
+      append: z.optional(flag()),
+      parents: z.optional(flag()),
+      mode: z.optional(mode()),
+      ...common(),
+    }),
+  list: () => strict({ limit: z.optional(whole(1, mostListed)), ...common() }),
+  mkdir: () => strict({ parents: z.optional(flag()), mode: z.optional(mode()), ...common() }),
+  move: () => strict({ parents: z.optional(flag()), ...common() }),
+  remove: () => strict({ recursive: z.optional(flag()), force: z.optional(flag()), ...common() }),
+  search: () => strict({ ...searchFields(), signal: z.optional(signal()) }),
+  watch: () => strict({ ignore: z.optional(texts()), signal: z.optional(signal()) }),
+  /** Of `upload`, `download` and `extract`. */
+  archive: () => strict({ scheme: z.optional(z.enum(['tar', 'tar.gz', 'tar.zst', 'zip'])), ...common() }),
+})

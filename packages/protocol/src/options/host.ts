@@ -1,0 +1,131 @@
+import * as z from 'zod/mini'
+import { lazily } from '../lazy.ts'
+import type { LocalOptions } from '../sandbox/local.ts'
+import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import { localOptions } from './local.ts'
+import { strict } from './strict.ts'
+import { callable, flag, having, signal, texts, textsByName, whole } from './values.ts'
+
+const agentName = () =>
+  z
+    .string()
+    .check(
+      z.regex(
+        /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+        'expected a name of letters, digits, "_", "." and "-", 64 at most',
+      ),
+    )
+
+const command = () =>
+  z
+    .union([z.string(), z.array(z.string())])
+    .check(z.refine<string | string[]>((value) => value.length > 0, 'expected a text or a list of texts'))
+
+/** An agent of one's own that is a program. */
+const programFields = () => ({
+  command: command(),
+  args: z.optional(texts()),
+  env: z.optional(textsByName()),
+  cwd: z.optional(z.string()),
+  reach: z.optional(texts()),
+  shared: z.optional(flag()),
+})
+
+const customAgent = () =>
+  z.union([
+    strict({ name: z.string(), ...programFields() }),
+    strict({ name: z.string(), onPrompt: callable() }),
+  ])
+
+/** Its options were checked when it was made. */
+const provider = () =>
+  z.custom<{ readonly name: 'local'; readonly options: LocalOptions }>(
+    (value) => typeof value === 'object' && value !== null && Reflect.get(value, 'name') === 'local',
+    'expected a provider, such as `local({ … })`',
+  )
+
+/** The engine reads it as a whole, and checks it with `manifestOptions.manifest`. */
+const workspace = () => z.custom<WorkspaceManifest>(() => true)
+
+/** Rules that `commandPolicy` has compiled. */
+const policy = () =>
+  z.custom<object>(
+    (value) =>
+      typeof value === 'object' && value !== null && ['allow', 'ask', 'deny'].every((key) => key in value),
+    'expected what `commandPolicy({ … })` gives',
+  )
+
+const gating = () => ({
+  policy: z.optional(policy()),
+  onAsk: z.optional(callable()),
+  signal: z.optional(signal()),
+})
+
+const agentFields = () => ({
+  agents: z.optional(z.array(customAgent())),
+  install: z.optional(z.enum(['lazy', 'never'])),
+  onInstall: z.optional(callable()),
+  agentCache: z.optional(z.string()),
+})
+
+/** What a sandbox is created with, beside where it comes from. */
+const createFields = () => ({
+  id: z.optional(z.string()),
+  labels: z.optional(textsByName()),
+  workspace: z.optional(workspace()),
+  ...gating(),
+})
+
+export const hostOptions = lazily({
+  open: () =>
+    strict({
+      data: z.optional(z.string()),
+      providers: z.optional(z.array(provider())),
+      store: z.optional(
+        having<{ open(...given: never): unknown }>('a store, such as `sqliteStore({ path })`', 'open'),
+      ),
+      takeover: z.optional(flag()),
+      ...agentFields(),
+    }),
+  create: () =>
+    strict({
+      provider: z.optional(z.string()),
+      local: z.optional(z.omit(localOptions.local, { data: true })),
+      ...createFields(),
+    }),
+  attach: () => strict(gating()),
+  installAgent: () =>
+    strict({
+      version: z.optional(z.string()),
+      onProgress: z.optional(callable()),
+      signal: z.optional(signal()),
+    }),
+  /** Of `createSandbox` for scripts. */
+  script: () =>
+    strict({
+      provider: z.optional(provider()),
+      prefix: z.optional(z.string()),
+      ...createFields(),
+      ...agentFields(),
+    }),
+  /** Of the engine's own `createSandbox`. */
+  engine: () =>
+    strict({
+      provider: z.optional(provider()),
+      store: z.optional(having<{ journal(...given: never): unknown }>('what `openStore` gives', 'journal')),
+      id: z.optional(z.string()),
+      workspace: z.optional(workspace()),
+      ...gating(),
+    }),
+  inProcess: () =>
+    strict({
+      onPrompt: callable(),
+      workdir: z.optional(z.string()),
+      id: z.optional(z.union([z.string(), callable()])),
+    }),
+  /** The file `agents.json`. */
+  agentsFile: () => z.record(agentName(), strict(programFields())),
+  waitForPort: () => strict({ timeoutMs: z.optional(whole(0, 0x7fff_ffff)), signal: z.optional(signal()) }),
+  /** Of `persist` and `hydrate`. */
+  archive: () => strict({ signal: z.optional(signal()) }),
+})

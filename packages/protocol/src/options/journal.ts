@@ -1,0 +1,167 @@
+import * as z from 'zod/mini'
+import { lazily } from '../lazy.ts'
+import { strict } from './strict.ts'
+import {
+  callable,
+  flag,
+  having,
+  longestTimer,
+  milliseconds,
+  signal,
+  texts,
+  textsByName,
+  whole,
+  withoutNul,
+} from './values.ts'
+
+const maxTypes = 100
+const maxTextLength = 5_000
+const maxItems = 10_000
+
+const types = () =>
+  z
+    .array(z.string(), "expected a list of types, such as ['file.*']")
+    .check(z.maxLength(maxTypes, `expected a list of at most ${maxTypes} types`))
+
+const filter = () => ({
+  types: z.optional(types()),
+  session: z.optional(z.string()),
+  run: z.optional(z.string()),
+  text: z.optional(
+    z.string().check(z.maxLength(maxTextLength, `expected a text of at most ${maxTextLength} characters`)),
+  ),
+})
+
+/** What it means only its store knows, which has an error of its own for it. */
+const cursor = () => z.custom<string>(() => true)
+
+const date = () =>
+  z.custom<Date>(
+    (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+    'expected a Date that is one',
+  )
+
+const payloadPolicy = () =>
+  strict({
+    output: z.optional(flag()),
+    maxOutputBytes: z.optional(bound()),
+    maxTextBytes: z.optional(bound()),
+    argv: z.optional(flag()),
+    paths: z.optional(flag()),
+    env: z.optional(z.union([flag(), z.literal('names')])),
+    errorText: z.optional(flag()),
+  })
+
+/** A size that may be without end. */
+const bound = () =>
+  z.custom<number>(
+    (value) => typeof value === 'number' && value >= 0 && (Number.isInteger(value) || value === Infinity),
+    'expected a whole number of at least 0, or Infinity',
+  )
+
+const above0 = () => {
+  const message = 'expected a number above 0'
+  return z.number(message).check(z.positive(message))
+}
+
+/** A time that may be less than a millisecond. */
+const fraction = () => {
+  const message = `expected a number above 0, ${longestTimer} at most`
+  return z.number(message).check(z.positive(message), z.maximum(longestTimer, message))
+}
+
+const retention = () =>
+  strict({ events: z.optional(above0()), bytes: z.optional(above0()), ageMs: z.optional(above0()) })
+
+const filePath = () => {
+  const message = 'expected the path of a file'
+  return z.string(message).check(z.minLength(1, message), withoutNul())
+}
+
+const target = () => ({
+  url: z.union([z.string(), z.custom<URL>((value) => value instanceof URL, 'expected a URL')]),
+  headers: z.optional(textsByName()),
+  timeoutMs: z.optional(milliseconds()),
+  fetch: z.optional(callable<typeof globalThis.fetch>()),
+})
+
+export const journalOptions = lazily({
+  read: () =>
+    strict({
+      ...filter(),
+      after: z.optional(cursor()),
+      before: z.optional(cursor()),
+      at: z.optional(z.union([whole(1), date()])),
+      order: z.optional(z.enum(['forwards', 'backwards'])),
+      limit: z.optional(whole(1, maxItems)),
+      signal: z.optional(signal()),
+    }),
+  tail: () => strict({ ...filter(), after: z.optional(cursor()), signal: z.optional(signal()) }),
+  deliveries: () =>
+    strict({
+      ...filter(),
+      after: z.optional(cursor()),
+      page: z.optional(whole(1, maxItems)),
+      signal: z.optional(signal()),
+    }),
+  summary: () =>
+    strict({ ...filter(), buckets: z.optional(whole(1, maxItems)), signal: z.optional(signal()) }),
+  tap: () => strict({ types: z.optional(types()), ordered: z.optional(flag()), queue: z.optional(whole(1)) }),
+  gate: () => strict({ ops: z.optional(texts()), timeoutMs: z.optional(fraction()) }),
+  flush: () => strict({ timeoutMs: z.optional(milliseconds()), signal: z.optional(signal()) }),
+  verify: () =>
+    strict({
+      head: z.optional(strict({ seq: whole(), hash: z.string() })),
+      signal: z.optional(signal()),
+    }),
+  export: () => strict({ after: z.optional(whole()), limit: z.optional(whole(1)) }),
+  blobRange: () => strict({ start: z.optional(whole()), end: z.optional(whole()) }),
+  retention,
+})
+
+export const storeOptions = lazily({
+  open: () =>
+    strict({
+      takeover: z.optional(flag()),
+      readOnly: z.optional(flag()),
+      sweep: z.optional(callable()),
+      retention: z.optional(retention()),
+      blobs: z.optional(strict({ maxBytes: z.optional(whole()), maxTotalBytes: z.optional(whole()) })),
+      policy: z.optional(payloadPolicy()),
+      policyByOp: z.optional(z.record(z.string(), payloadPolicy())),
+      patterns: z.optional(flag()),
+      maxPendingBytes: z.optional(whole()),
+      maxPendingEndings: z.optional(whole()),
+      recent: z.optional(strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
+      onTapError: z.optional(callable()),
+    }),
+  sqlite: () => strict({ path: filePath(), synchronous: z.optional(z.enum(['normal', 'full'])) }),
+})
+
+export const sinkOptions = lazily({
+  add: () =>
+    strict({
+      types: z.optional(types()),
+      policy: z.optional(payloadPolicy()),
+      from: z.optional(z.enum(['start', 'now'])),
+    }),
+  jsonl: () =>
+    strict({
+      path: filePath(),
+      maxBytes: z.optional(whole(1)),
+      keep: z.optional(whole()),
+      fsync: z.optional(flag()),
+    }),
+  http: () => strict({ ...target(), batchEvents: z.optional(whole(1)), maxBodyBytes: z.optional(whole(1)) }),
+  otlp: () =>
+    strict({
+      ...target(),
+      resource: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+      onPartial: z.optional(callable()),
+    }),
+  workspaceJsonl: () =>
+    strict({
+      writer: having<{ append(...given: never): unknown }>('a writer', 'append'),
+      path: z.optional(z.string()),
+    }),
+})

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini'
+import { lazily } from '../lazy.ts'
+import { strict } from './strict.ts'
+import { bytes, milliseconds, signal, stream, textsByName, whole } from './values.ts'
+
+const mostCells = 1_000
+
+export const terminalSize = () => strict({ cols: whole(1, mostCells), rows: whole(1, mostCells) })
+
+/** How a command is started, as JSON can hold it. */
+export const launchFields = () => ({
+  shell: z.optional(z.union([z.string(), z.array(z.string())])),
+  cwd: z.optional(z.string()),
+  env: z.optional(textsByName()),
+  user: z.optional(z.string()),
+  timeoutMs: z.optional(milliseconds()),
+})
+
+export const execFields = () => ({ ...launchFields(), maxOutputBytes: z.optional(whole()) })
+
+export const spawnFields = () => ({
+  ...launchFields(),
+  owner: z.optional(z.string()),
+  restart: z.optional(z.enum(['never', 'on-failure', 'always'])),
+})
+
+/** When the tool answers, and with how much. */
+const ptyAnswer = () => ({
+  yieldTimeMs: z.optional(z.number('expected a number of milliseconds')),
+  maxOutputTokens: z.optional(whole(1)),
+})
+
+export const processOptions = lazily({
+  exec: () =>
+    strict({
+      ...execFields(),
+      stdin: z.optional(z.union([z.string(), bytes(), stream()])),
+      signal: z.optional(signal()),
+    }),
+  spawn: () => strict({ ...spawnFields(), tty: z.optional(terminalSize()), signal: z.optional(signal()) }),
+  logs: () =>
+    strict({
+      since: z.optional(z.string()),
+      tail: z.optional(whole()),
+      signal: z.optional(signal()),
+    }),
+  /** Terminals in the form that models call. */
+  ptyStart: () => {
+    const { shell, env, user, timeoutMs } = launchFields()
+    return strict({
+      ...{ shell, env, user, timeoutMs },
+      cmd: z.union([z.string(), z.array(z.string())]),
+      workdir: z.optional(z.string()),
+      tty: z.optional(z.boolean()),
+      ...ptyAnswer(),
+    })
+  },
+  ptyWrite: () => strict({ sessionId: z.number(), chars: z.optional(z.string()), ...ptyAnswer() }),
+  stop: () => strict({ graceMs: z.optional(milliseconds(0)) }),
+  view: () => strict({ signal: z.optional(signal()) }),
+})

@@ -1,0 +1,40 @@
+import * as z from 'zod/mini'
+import { lazily } from '../lazy.ts'
+import { hostOptions } from './host.ts'
+import { strict } from './strict.ts'
+import { flag, having, milliseconds, texts, whole } from './values.ts'
+
+/** What a token may hold is checked by the guard, which never repeats it. */
+const token = () => strict({ name: z.string(), access: z.enum(['read', 'full']), token: z.string() })
+
+export const serverOptions = lazily({
+  create: () =>
+    strict({
+      host: having<{ create(...given: never): unknown; list(...given: never): unknown }>(
+        'what `openHost` gives',
+        'create',
+        'list',
+      ),
+      tokens: z.array(token()),
+      anyone: z.optional(flag()),
+      defaultSandbox: z.optional(hostOptions.create),
+      cors: z.optional(texts()),
+      allowHosts: z.optional(texts()),
+      limits: z.optional(
+        strict({
+          jsonBytes: z.optional(whole(1)),
+          heartbeatMs: z.optional(milliseconds()),
+          stallMs: z.optional(milliseconds()),
+        }),
+      ),
+    }),
+  listen: () =>
+    strict({
+      hostname: z.optional(z.string()),
+      port: z.optional(whole(0, 65_535)),
+      maxConnections: z.optional(whole(1)),
+      headersMs: z.optional(milliseconds()),
+      bodyIdleMs: z.optional(milliseconds()),
+      thrifty: z.optional(flag()),
+    }),
+})

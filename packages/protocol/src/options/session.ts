@@ -1,0 +1,93 @@
+import * as z from 'zod/mini'
+import { jsonObject } from '../http/values.ts'
+import { lazily } from '../lazy.ts'
+import { strict } from './strict.ts'
+import { callable, milliseconds, signal, texts, textsByName, whole } from './values.ts'
+
+export const permissionKind = () => z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+
+const decision = () => z.enum(['ask', 'allow', 'deny'])
+
+export const permissions = () =>
+  z.union([
+    decision(),
+    strict({
+      default: z.optional(decision()),
+      allow: z.optional(texts()),
+      allowAlways: z.optional(texts()),
+      deny: z.optional(texts()),
+      timeoutMs: z.optional(milliseconds()),
+      onTimeout: z.optional(z.union([permissionKind(), z.literal('cancelled')])),
+    }),
+  ])
+
+/** What a session is opened or brought back with, as JSON can hold it. */
+export const sessionFields = () => ({
+  cwd: z.optional(z.string()),
+  credentials: z.optional(z.union([z.enum(['none', 'env', 'host']), textsByName()])),
+  modelEndpoint: z.optional(
+    strict({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
+  ),
+  mcpServers: z.optional(z.array(jsonObject)),
+  model: z.optional(z.string()),
+  mode: z.optional(z.string()),
+  thoughtLevel: z.optional(z.string()),
+  env: z.optional(textsByName()),
+  permissions: z.optional(permissions()),
+  limits: z.optional(
+    strict({
+      idleMs: z.optional(milliseconds()),
+      totalMs: z.optional(milliseconds()),
+      cancelMs: z.optional(milliseconds(0)),
+    }),
+  ),
+  queue: z.optional(whole()),
+  restoreChars: z.optional(whole()),
+})
+
+export const callContext = () =>
+  strict({
+    run: z.optional(z.string()),
+    session: z.optional(z.string()),
+    turn: z.optional(z.string()),
+    actor: z.optional(z.string()),
+    traceparent: z.optional(z.string()),
+  })
+
+/** A function of the host's program; its name and its schema are checked when it is offered. */
+const tool = () =>
+  strict({
+    name: z.string(),
+    description: z.string(),
+    input: jsonObject,
+    run: callable(),
+  })
+
+/** What only a host in the same process takes. */
+const inProcess = () => ({
+  tools: z.optional(z.array(tool())),
+  context: z.optional(callContext()),
+  signal: z.optional(signal()),
+})
+
+export const sessionOptions = lazily({
+  context: callContext,
+  open: () => strict({ id: z.optional(z.string()), agent: z.string(), ...sessionFields(), ...inProcess() }),
+  resume: () => strict({ ...sessionFields(), ...inProcess() }),
+  prompt: () => strict({ turn: z.optional(z.string()), signal: z.optional(signal()) }),
+  events: () => strict({ after: z.optional(z.custom<string>(() => true)), signal: z.optional(signal()) }),
+  fork: () => strict({ id: z.optional(z.string()) }),
+  /** What serving a session's tools may take of the host. */
+  toolLimits: () =>
+    strict({
+      bodyBytes: z.optional(milliseconds()),
+      heldBytes: z.optional(milliseconds()),
+      resultBytes: z.optional(milliseconds()),
+      callMs: z.optional(milliseconds()),
+      calls: z.optional(milliseconds()),
+      waiting: z.optional(milliseconds(0)),
+      batch: z.optional(milliseconds()),
+      connections: z.optional(milliseconds()),
+      idleMs: z.optional(milliseconds()),
+    }),
+})

@@ -1,0 +1,27 @@
+// biome-ignore lint/suspicious/noExplicitAny: any function is one, whatever it takes.
+type AnyFunction = (...given: any[]) => unknown
+type Whole = AbortSignal | Uint8Array | ReadableStream | Date | URL
+
+/** A type as its fields: none optional, so that one that is missing shows; functions are functions. */
+type Fields<Type> = Type extends AnyFunction
+  ? 'a function'
+  : Type extends Whole
+    ? Type
+    : Type extends readonly (infer Item)[]
+      ? Fields<Item>[]
+      : Type extends object
+        ? {
+            -readonly [Name in keyof Type]-?: object extends Pick<Type, Name>
+              ? Fields<Exclude<Type[Name], undefined>> | 'left out'
+              : Fields<Type[Name]>
+          }
+        : Type
+
+type Extends<One, Other> = [One] extends [Other] ? true : false
+
+/** `true` when both have the same fields with the same types, each way round. */
+export type Same<One, Other> =
+  Extends<Fields<One>, Fields<Other>> extends true ? Extends<Fields<Other>, Fields<One>> : false
+
+/** The compiler refuses anything but `true`. */
+export function same<_Proof extends true>(): void {}

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import type * as z from 'zod/mini'
+import type {
+  ArchiveOptions,
+  CallContext,
+  CommandPolicyOptions,
+  ExecOptions,
+  FileOptions,
+  ListOptions,
+  LocalOptions,
+  LogOptions,
+  OpenSessionOptions,
+  PromptOptions,
+  ReadFileOptions,
+  ReadOptions,
+  SearchOptions,
+  SpawnOptions,
+  SummaryOptions,
+  TailOptions,
+  WorkspaceManifest,
+  WriteOptions,
+} from '../../src/index.ts'
+import type {
+  fileOptions,
+  journalOptions,
+  localOptions,
+  manifestOptions,
+  policyOptions,
+  processOptions,
+  sessionOptions,
+} from '../../src/options/index.ts'
+import { type Same, same } from './same.ts'
+
+type Of<Table, Name extends keyof Table> = Table[Name] extends z.ZodMiniType ? z.input<Table[Name]> : never
+type File<Name extends keyof typeof fileOptions> = Of<typeof fileOptions, Name>
+type Proc<Name extends keyof typeof processOptions> = Of<typeof processOptions, Name>
+type Journal<Name extends keyof typeof journalOptions> = Of<typeof journalOptions, Name>
+type Session<Name extends keyof typeof sessionOptions> = Of<typeof sessionOptions, Name>
+
+it('is the type that callers see, for every schema whose type is in this package', () => {
+  same<Same<ExecOptions, Proc<'exec'>>>()
+  same<Same<SpawnOptions, Proc<'spawn'>>>()
+  same<Same<LogOptions, Proc<'logs'>>>()
+  same<Same<FileOptions, File<'plain'>>>()
+  same<Same<ReadFileOptions, File<'read'>>>()
+  same<Same<WriteOptions, File<'write'>>>()
+  same<Same<ListOptions, File<'list'>>>()
+  same<Same<SearchOptions, File<'search'>>>()
+  same<Same<ArchiveOptions, File<'archive'>>>()
+  same<Same<ReadOptions, Journal<'read'>>>()
+  same<Same<TailOptions, Journal<'tail'>>>()
+  same<Same<SummaryOptions, Journal<'summary'>>>()
+  same<Same<PromptOptions, Session<'prompt'>>>()
+  same<Same<CallContext, Session<'context'>>>()
+  same<Same<OpenSessionOptions, Omit<Session<'open'>, 'tools' | 'context'>>>()
+  same<Same<Omit<OpenSessionOptions, 'id' | 'agent'>, Omit<Session<'resume'>, 'tools' | 'context'>>>()
+  same<Same<LocalOptions, Of<typeof localOptions, 'local'>>>()
+  same<Same<CommandPolicyOptions, Of<typeof policyOptions, 'policy'>>>()
+  same<Same<Omit<WorkspaceManifest, 'setup'>, Omit<Of<typeof manifestOptions, 'manifest'>, 'setup'>>>()
+  same<Same<Omit<WorkspaceManifest<string>, 'setup'>, Omit<Of<typeof manifestOptions, 'json'>, 'setup'>>>()
+  expect(same).toBeTypeOf('function')
+})
+
+it('is another type where a field is missing, is more, or differs', () => {
+  // @ts-expect-error: a field is missing.
+  same<Same<{ a?: number; b?: string }, { a?: number }>>()
+  // @ts-expect-error: a field is more.
+  same<Same<{ a?: number }, { a?: number; b?: string }>>()
+  // @ts-expect-error: a field differs.
+  same<Same<{ a?: number }, { a?: string }>>()
+  // @ts-expect-error: a field may be left out in one of them only.
+  same<Same<{ a: number }, { a?: number }>>()
+  expect(same).toBeTypeOf('function')
+})
