@@ -104,7 +104,11 @@ describe('The OpenAPI document', () => {
     expect(prompt[200].content['application/json'].schema.$ref).toMatch(/PromptResult$/)
     expect(prompt[202].content['application/json'].schema.$ref).toMatch(/AcceptedTurn$/)
     const archive = document.paths['/v1/files/archive'].get.responses[200]
-    expect(Object.keys(archive.content)).toContain('application/zip')
+    expect(Object.keys(archive.content)).toEqual([
+      'application/x-tar',
+      'application/gzip',
+      'application/zstd',
+    ])
     expect(Object.keys(document.paths['/v1/files/content'].get.responses)).toEqual(['200', '206', 'default'])
   })
 })
