@@ -11,14 +11,14 @@ export async function formComplaints(document: Json): Promise<string[]> {
 /** Schemas of a document that say nothing, and `Json` where a shape is known. */
 export function schemaComplaints(document: Json): string[] {
   const found = schemasIn(document)
-  const allowed = [...foreign.keys(), ...pendingRequestOptions]
+  const allowed = [...foreign.keys()]
   const uses = found.filter(({ schema }) => schema.$ref === anyJson).map(({ path }) => path)
   return [
     ...found
       .filter(({ path, schema }) => saysNothing(schema) && !path.endsWith('/Json') && !noFields.has(path))
       .map(({ path }) => `${path} says nothing: give it a schema.`),
     ...uses
-      .filter((path) => !isForeign(path) && !isPending(path))
+      .filter((path) => !allowed.some((place) => path.endsWith(place)))
       .map((path) => `${path} is Json, and its shape is known.`),
     ...allowed
       .filter((place) => !uses.some((path) => path.endsWith(place)))
@@ -50,11 +50,9 @@ const foreign = new Map([
   ['TranscriptQuestion/properties/schema', 'a message of an agent'],
   ['TranscriptQuestion/properties/content', 'a message to an agent'],
   ['/prompt/post/requestBody/properties/content/anyOf/1/items/additionalProperties', 'a message to an agent'],
+  ['/requestBody/properties/mcpServers/items/additionalProperties', 'passed on to an agent in a message'],
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])
-
-/** Options of requests whose shape is not in the protocol yet. Must become empty. */
-const pendingRequestOptions = ['/properties/mcpServers/items/additionalProperties']
 
 interface Found {
   /** Where it is, without the words that every response and body has. */

@@ -26,7 +26,8 @@ export function recordFaults(items: readonly JournalItem[], records: readonly Se
   const counts = new Map<string, number>()
   for (const item of items) {
     if (!isEvent(item, 'log.message')) continue
-    counts.set(item.data.message, (counts.get(item.data.message) ?? 0) + 1)
+    const message = String(item.data.message)
+    counts.set(message, (counts.get(message) ?? 0) + 1)
   }
   return records.flatMap(({ messages, isAcknowledged }) => {
     const found = messages.map((text) => counts.get(text) ?? 0)

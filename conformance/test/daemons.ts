@@ -5,10 +5,11 @@ import { connect, type VitrineClient } from '@vitrine/client'
 import { type Host, openHost } from '@vitrine/host'
 import type { StoreDriver } from '@vitrine/journal'
 import { createServer, type Listening, listen } from '@vitrine/server'
+import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.ts'
 
 const token = 'conformance-token'
 
-/** A daemon in this process, on a port of its own, and a client of it. */
+/** A daemon in this process, on a port of its own, and a client that holds each of its responses to the contract. */
 export class Daemon {
   readonly client: VitrineClient
   readonly #data: string
@@ -21,7 +22,7 @@ export class Daemon {
     this.#store = store
     this.#host = host
     this.#listening = listening
-    this.client = connect({ url: listening.url, token })
+    this.client = connect({ url: listening.url, token, fetch: checkedFetch })
   }
 
   /** `journals` are those that can be read before anything is in them. */

@@ -103,7 +103,7 @@ class Reader {
     const { value, done } = await this.#tail.next()
     if (done || !isEvent(value, 'log.message'))
       throw new Error(`Expected an event, got ${JSON.stringify(value)}.`)
-    const number = Number.parseInt(value.data.message, 10)
+    const number = Number.parseInt(String(value.data.message), 10)
     // A number that is not its place was given in place of another.
     if (number !== value.seq) throw new Error(`Expected ${value.seq} at its place, got ${number}.`)
     this.seen.push(number)

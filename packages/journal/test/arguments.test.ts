@@ -15,7 +15,7 @@ test.each([undefined, 'data/journal.db', {}])(
 )
 
 test('a SQLite store without options asks for its path', () => {
-  expect(() => sqliteStore(wrong(undefined))).toThrow('sqliteStore: expected `path`')
+  expect(() => sqliteStore(wrong(undefined))).toThrow('path: expected the path of a file, got nothing')
 })
 
 test.each([undefined, { type: 'log.message' }, 'x'])('appending %j asks for a list', async (events) => {
@@ -42,5 +42,7 @@ test.each([undefined, {}, () => {}])('adding %j as a sink is refused', async (si
 test('a number given as text is shown as text', async () => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
-  await expect(journal.read({ limit: wrong('10') })).rejects.toThrow('got "10".')
+  await expect(journal.read({ limit: wrong('10') })).rejects.toThrow(
+    'limit: expected a whole number from 1 to 10000, got "10", a text; give it as a number.',
+  )
 })

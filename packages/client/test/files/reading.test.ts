@@ -37,7 +37,7 @@ it('asks for a range of a file in as many words', async () => {
   })
   for (const range of [{ from: 0, to: 0 }, { from: 2 }, { to: 3 }, {}])
     await new Response(await sandbox.files.read('file', range)).text()
-  expect(queries).toEqual(['path=file&from=0&to=0', 'path=file&from=2', 'path=file&to=3', 'path=file'])
+  expect(queries).toEqual(['from=0&to=0&path=file', 'from=2&path=file', 'to=3&path=file', 'path=file'])
 })
 
 it('refuses ranges that are none', async () => {
@@ -100,7 +100,7 @@ it('names any file, also one whose name is no text', async () => {
     json({ exists: true })
   })
   await sandbox.files.exists('a b/\udcff?#', { user: 'é' })
-  expect(urls).toEqual(['/v1/sandboxes/sbx_1/files/exists?path=a%20b%2F%FF%3F%23&user=%C3%A9'])
+  expect(urls).toEqual(['/v1/sandboxes/sbx_1/files/exists?user=%C3%A9&path=a%20b%2F%FF%3F%23'])
 })
 
 it('says a name that is no text in JSON as well', async () => {

@@ -24,7 +24,7 @@ it('sends a text, bytes and a stream of them', async () => {
   await sandbox.files.write('a', 'é', { mode: 0o640, append: true })
   await sandbox.files.write('a', bytes('bytes'))
   await sandbox.files.write('a', streamOf(bytes('one '), new Uint8Array(0), bytes('two')), { parents: true })
-  expect(seen).toEqual(['path=a&append=true&mode=640 é', 'path=a bytes', 'path=a&parents=true one two'])
+  expect(seen).toEqual(['append=true&path=a&mode=640 é', 'path=a bytes', 'parents=true&path=a one two'])
 })
 
 it('blames the source for what the source did', async () => {

@@ -45,7 +45,7 @@ export class Gates {
       throw new VitrineError('argument_invalid', `gate "${name}": expected a function.`)
     checkOptions('gate', journalOptions.gate, options)
     const { ops, timeoutMs = 30_000 } = options
-    const posted = { name, gate, ops, timeoutMs }
+    const posted = { name, gate, ops, timeoutMs: Math.ceil(timeoutMs) }
     this.#posted.push(posted)
     return () => {
       const index = this.#posted.indexOf(posted)

@@ -115,7 +115,7 @@ export const fileRoutes = table({
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
     query: () => strict({ path: z.string(), scheme, user }),
     answer: 'bytes',
-    mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd', 'application/zip'],
+    mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd'],
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),

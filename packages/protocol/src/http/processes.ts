@@ -5,6 +5,7 @@ import {
   execResult,
   logEntry,
   logPage,
+  newTerminalSize,
   outputChunk,
   processInfo,
   terminalMessage,
@@ -108,7 +109,7 @@ export const processRoutes = table({
   resizeTerminal: {
     ...one('POST', '/terminal/resize', 'Tells its terminal another size.'),
     body: terminalSize,
-    answer: terminalSize,
+    answer: newTerminalSize,
   },
   signalProcess: {
     ...one('POST', '/signal', 'Sends a signal.'),

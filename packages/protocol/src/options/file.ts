@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
+import type { ArchiveScheme } from '../sandbox/files.ts'
 import { strict } from './strict.ts'
 import { flag, mode, signal, text, texts, whole } from './values.ts'
 
@@ -19,6 +20,9 @@ export const searchFields = () => ({
   user: z.optional(z.string()),
 })
 
+/** The engine refuses a scheme that it does not have with an error of its own, `invalid_compression_scheme`. */
+const archiveScheme = () => z.custom<ArchiveScheme>(() => true)
+
 export const fileOptions = lazily({
   /** Of `stat`, `exists` and `chmod`. */
   plain: () => strict(common()),
@@ -37,5 +41,5 @@ export const fileOptions = lazily({
   search: () => strict({ ...searchFields(), signal: z.optional(signal()) }),
   watch: () => strict({ ignore: z.optional(texts()), signal: z.optional(signal()) }),
   /** Of `upload`, `download` and `extract`. */
-  archive: () => strict({ scheme: z.optional(z.enum(['tar', 'tar.gz', 'tar.zst', 'zip'])), ...common() }),
+  archive: () => strict({ scheme: z.optional(archiveScheme()), ...common() }),
 })

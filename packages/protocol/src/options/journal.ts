@@ -1,7 +1,18 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
-import { callable, flag, having, milliseconds, signal, text, texts, textsByName, whole } from './values.ts'
+import {
+  callable,
+  flag,
+  having,
+  longestTimer,
+  milliseconds,
+  signal,
+  texts,
+  textsByName,
+  whole,
+  withoutNul,
+} from './values.ts'
 
 const maxTypes = 100
 const maxTextLength = 5_000
@@ -20,6 +31,9 @@ const filter = () => ({
     z.string().check(z.maxLength(maxTextLength, `expected a text of at most ${maxTextLength} characters`)),
   ),
 })
+
+/** What it means only its store knows, which has an error of its own for it. */
+const cursor = () => z.custom<string>(() => true)
 
 const date = () =>
   z.custom<Date>(
@@ -50,8 +64,19 @@ const above0 = () => {
   return z.number(message).check(z.positive(message))
 }
 
+/** A time that may be less than a millisecond. */
+const fraction = () => {
+  const message = `expected a number above 0, ${longestTimer} at most`
+  return z.number(message).check(z.positive(message), z.maximum(longestTimer, message))
+}
+
 const retention = () =>
   strict({ events: z.optional(above0()), bytes: z.optional(above0()), ageMs: z.optional(above0()) })
+
+const filePath = () => {
+  const message = 'expected the path of a file'
+  return z.string(message).check(z.minLength(1, message), withoutNul())
+}
 
 const target = () => ({
   url: z.union([z.string(), z.custom<URL>((value) => value instanceof URL, 'expected a URL')]),
@@ -64,25 +89,25 @@ export const journalOptions = lazily({
   read: () =>
     strict({
       ...filter(),
-      after: z.optional(z.string()),
-      before: z.optional(z.string()),
+      after: z.optional(cursor()),
+      before: z.optional(cursor()),
       at: z.optional(z.union([whole(1), date()])),
       order: z.optional(z.enum(['forwards', 'backwards'])),
       limit: z.optional(whole(1, maxItems)),
       signal: z.optional(signal()),
     }),
-  tail: () => strict({ ...filter(), after: z.optional(z.string()), signal: z.optional(signal()) }),
+  tail: () => strict({ ...filter(), after: z.optional(cursor()), signal: z.optional(signal()) }),
   deliveries: () =>
     strict({
       ...filter(),
-      after: z.optional(z.string()),
+      after: z.optional(cursor()),
       page: z.optional(whole(1, maxItems)),
       signal: z.optional(signal()),
     }),
   summary: () =>
     strict({ ...filter(), buckets: z.optional(whole(1, maxItems)), signal: z.optional(signal()) }),
   tap: () => strict({ types: z.optional(types()), ordered: z.optional(flag()), queue: z.optional(whole(1)) }),
-  gate: () => strict({ ops: z.optional(texts()), timeoutMs: z.optional(milliseconds()) }),
+  gate: () => strict({ ops: z.optional(texts()), timeoutMs: z.optional(fraction()) }),
   flush: () => strict({ timeoutMs: z.optional(milliseconds()), signal: z.optional(signal()) }),
   verify: () =>
     strict({
@@ -113,7 +138,7 @@ export const storeOptions = lazily({
     }),
   sqlite: () =>
     strict({
-      path: text(),
+      path: filePath(),
       synchronous: z.optional(z.enum(['normal', 'full'])),
       releaseMs: z.optional(whole(0, 60_000)),
     }),
@@ -128,7 +153,7 @@ export const sinkOptions = lazily({
     }),
   jsonl: () =>
     strict({
-      path: text(),
+      path: filePath(),
       maxBytes: z.optional(whole(1)),
       keep: z.optional(whole()),
       fsync: z.optional(flag()),

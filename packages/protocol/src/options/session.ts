@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { JsonObject } from '../json.ts'
+import { jsonObject } from '../http/values.ts'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 import { callable, milliseconds, signal, texts, textsByName, whole } from './values.ts'
@@ -7,12 +7,6 @@ import { callable, milliseconds, signal, texts, textsByName, whole } from './val
 export const permissionKind = () => z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
 
 const decision = () => z.enum(['ask', 'allow', 'deny'])
-
-const jsonObject = () =>
-  z.custom<JsonObject>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'expected an object',
-  )
 
 export const permissions = () =>
   z.union([
@@ -34,7 +28,7 @@ export const sessionFields = () => ({
   modelEndpoint: z.optional(
     strict({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
   ),
-  mcpServers: z.optional(z.array(jsonObject())),
+  mcpServers: z.optional(z.array(jsonObject)),
   model: z.optional(z.string()),
   mode: z.optional(z.string()),
   thoughtLevel: z.optional(z.string()),
@@ -65,7 +59,7 @@ const tool = () =>
   strict({
     name: z.string(),
     description: z.string(),
-    input: jsonObject(),
+    input: jsonObject,
     run: callable(),
   })
 
@@ -81,7 +75,7 @@ export const sessionOptions = lazily({
   open: () => strict({ id: z.optional(z.string()), agent: z.string(), ...sessionFields(), ...inProcess() }),
   resume: () => strict({ ...sessionFields(), ...inProcess() }),
   prompt: () => strict({ turn: z.optional(z.string()), signal: z.optional(signal()) }),
-  events: () => strict({ after: z.optional(z.string()), signal: z.optional(signal()) }),
+  events: () => strict({ after: z.optional(z.custom<string>(() => true)), signal: z.optional(signal()) }),
   fork: () => strict({ id: z.optional(z.string()) }),
   /** What serving a session's tools may take of the host. */
   toolLimits: () =>

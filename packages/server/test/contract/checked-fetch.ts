@@ -71,6 +71,8 @@ function frameChecks(requested: Requested): Check {
 }
 
 function checkFrameText(requested: Requested, text: string): void {
-  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(text)?.[1]
+  // Not by a pattern of lines: U+2028 ends a line for those, and not for a frame.
+  const lines = text.split('\n')
+  const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
   checkFrame(requested, field('event') ?? 'message', JSON.parse(field('data') ?? 'null'))
 }

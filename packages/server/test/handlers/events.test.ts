@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, jsonBody, openDaemon, problemOf, readToken, type TestDaemon } from '../daemon.ts'
+import { allEvents, bearer, jsonBody, openDaemon, problemOf, readToken, type TestDaemon } from '../daemon.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {
@@ -9,6 +9,24 @@ beforeAll(async () => {
 afterAll(() => daemon.close())
 
 const record = (events: unknown) => daemon.fetch('/v1/events', { method: 'POST', ...jsonBody({ events }) })
+
+describe('A page of events', () => {
+  it('has the blob of a text that is too long for an event, as its schema says', async () => {
+    await using daemon = await openDaemon()
+    const long = 'x'.repeat(100_000)
+    await daemon.call('POST', '/v1/exec', { command: `true ${long}` })
+    await daemon.call('POST', '/v1/events', {
+      events: [{ type: 'log.message', data: { level: 'info', message: long } }],
+    })
+    const events = await allEvents(daemon, '&types=operation.started,process.started,log.message')
+    const blob = { blob: expect.stringMatching(/^sha256:/), bytes: expect.any(Number) }
+    expect(events.find(({ type }) => type === 'log.message').data.message).toMatchObject(blob)
+    expect(events.find(({ data }) => data.op === 'exec').data.command).toMatchObject(blob)
+    expect(events.find(({ type }) => type === 'process.started').data.argv).toContainEqual(
+      expect.objectContaining(blob),
+    )
+  })
+})
 
 describe('events', () => {
   it('of a run are recorded, with the name of who did', async () => {

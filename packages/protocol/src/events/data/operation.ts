@@ -11,8 +11,8 @@ export const operationData = lazily({
       op,
       parent: z.optional(z.string()),
       /** What it is about, for whichever of these it has. */
-      argv: z.optional(z.array(z.string())),
-      command: z.optional(z.union([z.string(), z.array(z.string())])),
+      argv: z.optional(z.array(longText)),
+      command: z.optional(z.union([longText, z.array(longText)])),
       path: z.optional(z.string()),
       port: z.optional(count),
     }),

@@ -8,7 +8,7 @@ export const processData = lazily({
   'process.started': () =>
     z.looseObject({
       process,
-      argv: z.optional(z.array(z.string())),
+      argv: z.optional(z.array(longText)),
       cwd: z.optional(z.string()),
       pid: z.optional(count),
       tty: z.optional(z.boolean()),

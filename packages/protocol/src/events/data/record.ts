@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { lazily } from '../../lazy.ts'
-import { count, errorFields } from './shared.ts'
+import { count, errorFields, longText } from './shared.ts'
 
 /** What the record says about itself, its host and its readers. */
 export const recordData = lazily({
@@ -26,7 +26,7 @@ export const recordData = lazily({
   'log.message': () =>
     z.looseObject({
       level: z.enum(['debug', 'info', 'warn', 'error']),
-      message: z.string(),
+      message: longText,
     }),
   /** An event of another vocabulary, whatever its shape. */
   'foreign.event': () => z.looseObject({ type: z.string(), id: z.optional(z.string()), data: z.unknown() }),

@@ -61,6 +61,8 @@ export const logPage = component('LogPage', () =>
   }),
 )
 
+export const newTerminalSize = component('TerminalSize', () => z.object({ cols: z.int(), rows: z.int() }))
+
 /** A chunk of `…/view`: base64, unredacted. */
 export const outputChunk = component('OutputChunk', () =>
   z.object({ stream: z.enum(['stdout', 'stderr', 'terminal']), data: z.string() }),
