@@ -106,7 +106,7 @@ describe('a store that fails', () => {
     const ending = journal.append([finished('op_1')])
     disk.full = false
     await expect(ending).rejects.toMatchObject({ code: 'work_not_open' })
-    await eventually('the store is well again', () => store.health.status === 'ok', 5_000)
+    await eventually('the store is well again', () => store.health.status === 'ok')
     await journal.append([note('after')])
   })
 
@@ -131,7 +131,7 @@ describe('a store that fails', () => {
     })
     disk.full = false
     look.resolve()
-    await eventually('the ending is committed', () => ended, 5_000)
+    await eventually('the ending is committed', () => ended)
     await ending
     expect(store.health.status).toBe('ok')
   })
@@ -146,7 +146,7 @@ describe('a store that fails', () => {
       },
     })
     await expect(journal.append([note('never')])).rejects.toMatchObject({ code: 'store_failing' })
-    await eventually('the store is lost', () => store.lost.aborted, 5_000)
+    await eventually('the store is lost', () => store.lost.aborted)
     await expect(journal.append([note('never')])).rejects.toBe(damage)
   })
 

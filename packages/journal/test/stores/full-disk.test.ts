@@ -142,7 +142,7 @@ describe('on a disk that is full', () => {
     const closing = store.close().then(() => {
       closed = true
     })
-    await eventually('the store is closed', () => closed, 10_000)
+    await eventually('the store is closed', () => closed)
     await closing
     await work.finished
     expect(work.refused).toEqual(['store_closed'])

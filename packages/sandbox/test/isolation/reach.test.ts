@@ -51,7 +51,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     const { stdout, exitCode } = await sandbox.exec(`exec curl -sS --noproxy '' http://${target}/path`)
     expect([exitCode, stdout]).toEqual([0, 'this is 127.0.0.1'])
     const last = async () => (await sandbox.events('network.allowed')).at(-1)?.data.phase
-    await expect.poll(last, { timeout: 5_000 }).toBe('closed')
+    await expect.poll(last).toBe('closed')
     const events = await sandbox.events('network.allowed')
     const [opened, closed] = events.slice(-2).map(({ data }) => data)
     expect(opened).toMatchObject({ phase: 'opened', host: 'allowed.localhost', port: upstream.port })
@@ -165,7 +165,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     server.closeAllConnections()
     server.close()
     const both = async () => (await sandbox.events('network.allowed')).length === 2
-    await expect.poll(both, { timeout: 5_000 }).toBe(true)
+    await expect.poll(both).toBe(true)
     const events = await sandbox.events('network.allowed')
     expect(events.map(({ data }) => data.phase)).toEqual(['opened', 'closed'])
     expect(events[1]?.data).toMatchObject({
