@@ -13,7 +13,17 @@ export function serveCommand(folder: string, port: number): string[] {
   const [data, root] = [dataOf(folder), rootOf(folder)]
   for (const path of [data, root]) mkdirSync(path, { recursive: true })
   const place = ['--port', String(port), '--data', data, '--root', root]
-  return [process.execPath, ...nodeFlags(), command, 'serve', ...place, '--token', token, '--isolation', 'none']
+  return [
+    process.execPath,
+    ...nodeFlags(),
+    command,
+    'serve',
+    ...place,
+    '--token',
+    token,
+    '--isolation',
+    'none',
+  ]
 }
 
 /** The flags that the built command starts Node with; here the Node of the measurement is started. */
