@@ -1,4 +1,5 @@
 import { pathsOf, type Route, routes } from '@vitrine/protocol/http'
+import { manifestOptions } from '@vitrine/protocol/options'
 import * as z from 'zod/mini'
 
 type Json = Readonly<Record<string, unknown>>
@@ -13,7 +14,7 @@ export function openApiDocument(version: string): Json {
       paths[path][route.method.toLowerCase()] = operationOf(short ? `${name}InDefault` : name, path, route)
     }
   }
-  return {
+  return withSharedSchemas({
     openapi: '3.1.0',
     info: {
       title: 'Vitrine',
@@ -32,7 +33,21 @@ export function openApiDocument(version: string): Json {
         },
       },
     },
-  }
+  })
+}
+
+/** Schemas that hold themselves are defined once, where a reference of the document finds them. */
+function withSharedSchemas(document: Json): Json {
+  const shared: Record<string, unknown> = {}
+  const moved = JSON.parse(JSON.stringify(document), (key, value) => {
+    if (key === '$ref') return String(value).replace('#/$defs/', '#/components/schemas/')
+    if (typeof value !== 'object' || value === null || !('$defs' in value)) return value
+    const { $defs, ...rest } = value
+    Object.assign(shared, $defs)
+    return rest
+  })
+  Object.assign(moved.components.schemas, shared)
+  return moved
 }
 
 function operationOf(operationId: string, path: string, route: Route): Json {
@@ -96,9 +111,13 @@ function queryParameters({ query }: Route): Json[] {
   }))
 }
 
+const named = z.registry<{ readonly id: string }>()
+named.add(manifestOptions.step, { id: 'SetupStep' })
+
 /** As what is written: an answer may have more fields than are known today. */
 function schemaOf(schema: z.ZodMiniType): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const options = { io: 'input', unrepresentable: 'any', metadata: named } as const
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, options)
   return rest
 }
 
