@@ -26,6 +26,44 @@ it('creates, attaches to, lists and destroys sandboxes', async () => {
   ])
 })
 
+it('sends keys that it does not know to the server, which refuses them, and keeps its signal', async () => {
+  const asked: string[] = []
+  const { client, sandbox } = await newScene(async ({ line, query, body, problem }) => {
+    asked.push(`${line} ${query} ${await body()}`)
+    problem('argument_invalid', 400)
+  })
+  // Plain JavaScript has no compiler to ask.
+  const untyped = (options: object) => options as never
+  const { signal } = new AbortController()
+  const calls = [
+    () => client.create(untyped({ workspce: {}, signal })),
+    () => sandbox.openSession(untyped({ agent: 'demo', permission: 'allow', signal })),
+    () => sandbox.exec('id', untyped({ timeout: 5, signal })),
+    () => sandbox.spawn('id', untyped({ timeout: 5 })),
+    () => sandbox.files.list('.', untyped({ limt: 5, signal })),
+    () => sandbox.files.search('.', untyped({ nam: 'x', signal })),
+    () => sandbox.journal.read(untyped({ type: { a: 1 }, signal })),
+    () => sandbox.journal.tail(untyped({ type: 'x' })).next(),
+    () => sandbox.persist(untyped({ skip: 'x', signal })),
+    () => sandbox.ports.waitFor(80, untyped({ timeout: 5, signal })),
+    () => sandbox.processes.stop('p', untyped({ grace: 5 })),
+  ]
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'argument_invalid' })
+  expect(asked).toEqual([
+    'POST /v1/sandboxes  {"workspce":{}}',
+    'POST /v1/sandboxes/sbx_1/sessions  {"agent":"demo","permission":"allow"}',
+    'POST /v1/sandboxes/sbx_1/exec  {"timeout":5,"command":"id"}',
+    'POST /v1/sandboxes/sbx_1/processes  {"timeout":5,"command":"id","shell":true}',
+    'GET /v1/sandboxes/sbx_1/files/list limt=5&path=. ',
+    'POST /v1/sandboxes/sbx_1/files/search  {"nam":"x","path":"."}',
+    'GET /v1/sandboxes/sbx_1/events type=%7B%22a%22%3A1%7D ',
+    'GET /v1/sandboxes/sbx_1/events type=x ',
+    'GET /v1/sandboxes/sbx_1/workspace skip=x ',
+    'GET /v1/sandboxes/sbx_1/ports/80 timeout=5&wait=30000 ',
+    'POST /v1/sandboxes/sbx_1/processes/p/stop grace=5 ',
+  ])
+})
+
 it('reads the journal of any sandbox, and attaches to none', async () => {
   const { client, lines } = await newScene(({ json }) => json({ events: [], cursor: 'c', end: true }))
   const journal = client.journal('sbx_gone')

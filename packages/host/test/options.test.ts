@@ -1,7 +1,6 @@
 import type { hostOptions } from '@vitrine/protocol/options'
 import { describe, expect, it } from 'vitest'
-import type * as z from 'zod/mini'
-import { type Same, same } from '../../protocol/test/options/same.ts'
+import { type InputOf, type Same, same } from '../../protocol/test/options/same.ts'
 import {
   createSandbox,
   type HostCreateOptions,
@@ -14,9 +13,7 @@ import {
 } from '../src/index.ts'
 import { dataFolder, open } from './fixtures/data.ts'
 
-type Of<Name extends keyof typeof hostOptions> = (typeof hostOptions)[Name] extends z.ZodMiniType
-  ? z.input<(typeof hostOptions)[Name]>
-  : never
+type Of<Name extends keyof typeof hostOptions> = InputOf<(typeof hostOptions)[Name]>
 
 /** Objects that others have made: their own types are checked where they are made. */
 type Made = 'workspace' | 'policy' | 'store' | 'provider' | 'providers' | 'agents'

@@ -1,7 +1,6 @@
 import type { journalOptions, sinkOptions, storeOptions } from '@vitrine/protocol/options'
 import { describe, expect, it } from 'vitest'
-import type * as z from 'zod/mini'
-import { type Same, same } from '../../protocol/test/options/same.ts'
+import { type InputOf, type Same, same } from '../../protocol/test/options/same.ts'
 import {
   type AddSinkOptions,
   type DeliveryOptions,
@@ -21,7 +20,7 @@ import {
   type TapOptions,
 } from '../src/index.ts'
 
-type Of<Table, Name extends keyof Table> = Table[Name] extends z.ZodMiniType ? z.input<Table[Name]> : never
+type Of<Table, Name extends keyof Table> = InputOf<Table[Name]>
 type Sink<Name extends keyof typeof sinkOptions> = Of<typeof sinkOptions, Name>
 type Journal<Name extends keyof typeof journalOptions> = Of<typeof journalOptions, Name>
 

@@ -115,7 +115,6 @@ export const journalOptions = lazily({
       signal: z.optional(signal()),
     }),
   export: () => strict({ after: z.optional(whole()), limit: z.optional(whole(1)) }),
-  blobRange: () => strict({ start: z.optional(whole()), end: z.optional(whole()) }),
   retention,
 })
 

@@ -27,7 +27,8 @@ function prefixDistance(one: string, other: string): number {
   let shared = 0
   while (shared < shorter && one[shared] === other[shared]) shared += 1
   if (shared < shortestPrefix) return Number.POSITIVE_INFINITY
-  if (shared === shorter) return 0.5
+  // The more of the longer one is given, the nearer.
+  if (shared === shorter) return 0.5 + Math.abs(one.length - other.length) / 100
   return shared * 2 >= shorter ? 1.5 : Number.POSITIVE_INFINITY
 }
 

@@ -1,3 +1,5 @@
+import type * as z from 'zod/mini'
+
 // biome-ignore lint/suspicious/noExplicitAny: any function is one, whatever it takes.
 type AnyFunction = (...given: any[]) => unknown
 type Whole = AbortSignal | Uint8Array | ReadableStream | Date | URL
@@ -18,6 +20,9 @@ type Fields<Type> = Type extends AnyFunction
         : Type
 
 type Extends<One, Other> = [One] extends [Other] ? true : false
+
+/** What a schema takes. */
+export type InputOf<Schema> = Schema extends z.ZodMiniType ? z.input<Schema> : never
 
 /** `true` when both have the same fields with the same types, each way round. */
 export type Same<One, Other> =

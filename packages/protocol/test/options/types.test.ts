@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import type * as z from 'zod/mini'
 import type {
   ArchiveOptions,
   CallContext,
@@ -29,9 +28,9 @@ import type {
   processOptions,
   sessionOptions,
 } from '../../src/options/index.ts'
-import { type Same, same } from './same.ts'
+import { type InputOf, type Same, same } from './same.ts'
 
-type Of<Table, Name extends keyof Table> = Table[Name] extends z.ZodMiniType ? z.input<Table[Name]> : never
+type Of<Table, Name extends keyof Table> = InputOf<Table[Name]>
 type File<Name extends keyof typeof fileOptions> = Of<typeof fileOptions, Name>
 type Proc<Name extends keyof typeof processOptions> = Of<typeof processOptions, Name>
 type Journal<Name extends keyof typeof journalOptions> = Of<typeof journalOptions, Name>

@@ -1,0 +1,378 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import {
+  checkOptions,
+  fileOptions,
+  hostOptions,
+  journalOptions,
+  localOptions,
+  manifestOptions,
+  policyOptions,
+  processOptions,
+  serverOptions,
+  sessionOptions,
+  sinkOptions,
+  storeOptions,
+} from '../../src/options/index.ts'
+
+const tables = {
+  fileOptions,
+  hostOptions,
+  journalOptions,
+  localOptions,
+  manifestOptions,
+  policyOptions,
+  processOptions,
+  serverOptions,
+  sessionOptions,
+  sinkOptions,
+  storeOptions,
+}
+
+const { signal } = new AbortController()
+const run = () => undefined
+const policy = { allow: [], ask: [], deny: [] }
+const writer = { append: run }
+const host = { create: run, list: run }
+
+interface Row {
+  readonly good: object
+  /** A misspelt key and the one that was meant. */
+  readonly misspelt: readonly [string, string]
+  /** Fields that are wrong, with what the message says of them. */
+  readonly wrong?: readonly (readonly [object, string])[]
+}
+
+const rows: {
+  readonly [Name in keyof typeof tables]: { readonly [Key in keyof (typeof tables)[Name]]: Row }
+} = {
+  fileOptions: {
+    plain: {
+      good: { user: 'me', signal },
+      misspelt: ['usr', 'user'],
+      wrong: [[{ signal: {} }, 'signal: expected an AbortSignal, got an object.']],
+    },
+    read: {
+      good: { from: 0, to: 5 },
+      misspelt: ['form', 'from'],
+      wrong: [
+        [{ from: '0' }, 'from: expected a whole number of at least 0, got "0", a text; give it as a number.'],
+      ],
+    },
+    write: {
+      good: { append: true, parents: false, mode: 0o644 },
+      misspelt: ['parent', 'parents'],
+      wrong: [
+        [{ mode: 0o4755 }, 'mode: expected permission bits up to 0o1777, got 0o4755.'],
+        [{ append: 'true' }, 'leave out the quotes'],
+      ],
+    },
+    list: {
+      good: { limit: 5 },
+      misspelt: ['limits', 'limit'],
+      wrong: [[{ limit: 0 }, 'limit: expected a whole number from 1 to 100000, got 0.']],
+    },
+    mkdir: { good: { parents: true, mode: 0o755 }, misspelt: ['recursive', ''] },
+    move: { good: { parents: true }, misspelt: ['parent', 'parents'] },
+    remove: { good: { recursive: true, force: true }, misspelt: ['recursiv', 'recursive'] },
+    search: {
+      good: { name: '*.ts', content: 'x', ignore: ['a'] },
+      misspelt: ['ignorecase', 'ignoreCase'],
+      wrong: [
+        [{ content: 'a\nb' }, 'content: expected a text without line breaks'],
+        [{ content: '' }, 'content: expected a text that is not empty'],
+      ],
+    },
+    watch: { good: { ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
+    archive: {
+      good: { scheme: 'tar.gz' },
+      misspelt: ['schema', 'scheme'],
+      wrong: [[{ scheme: 'rar' }, 'scheme: expected "tar", "tar.gz", "tar.zst" or "zip", got "rar".']],
+    },
+  },
+  hostOptions: {
+    open: {
+      good: {
+        data: 'd',
+        agents: [
+          { name: 'a', onPrompt: run },
+          { name: 'b', command: 'x' },
+        ],
+        store: { open: run },
+      },
+      misspelt: ['agent', 'agents'],
+      wrong: [
+        [{ install: 'eager' }, 'install: expected "lazy" or "never", got "eager".'],
+        [
+          { agents: [{ name: 'a', comand: 'x' }] },
+          'agents[0]: unknown key "comand"; did you mean "command"?',
+        ],
+        [{ providers: ['local'] }, 'providers[0]: expected a provider'],
+      ],
+    },
+    create: {
+      good: { id: 'x', local: { isolation: 'none' }, policy, signal },
+      misspelt: ['workspce', 'workspace'],
+      wrong: [
+        [{ local: { memory: 1 } }, 'local: unknown key "memory"; did you mean "limits.memoryBytes"?'],
+        [{ policy: 'ask' }, 'policy: expected what `commandPolicy({ … })` gives'],
+      ],
+    },
+    attach: { good: { onAsk: run }, misspelt: ['onask', 'onAsk'] },
+    installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
+    script: {
+      good: { prefix: 'x', provider: { name: 'local', options: {} } },
+      misspelt: ['workspce', 'workspace'],
+    },
+    engine: { good: { store: { journal: run } }, misspelt: ['stores', 'store'] },
+    inProcess: {
+      good: { onPrompt: run, id: 'x' },
+      misspelt: ['workDir', 'workdir'],
+      wrong: [[{ onPrompt: run, id: 5 }, 'id: expected a text or a function, got 5.']],
+    },
+    agentsFile: { good: { mine: { command: ['a'], shared: true } }, misspelt: ['', ''] },
+    waitForPort: { good: { timeoutMs: 5 }, misspelt: ['timeout', 'timeoutMs'] },
+    archive: { good: { signal }, misspelt: ['signals', 'signal'] },
+  },
+  journalOptions: {
+    read: {
+      good: { at: new Date(), types: ['file.*'], order: 'backwards', limit: 1 },
+      misspelt: ['type', 'types'],
+      wrong: [
+        [{ at: new Date('x') }, 'at: expected a whole number of at least 1 or a Date that is one'],
+        [{ types: 'file.*' }, 'types: expected a list of types, such as [\'file.*\'], got "file.*"'],
+        [{ order: 'up' }, 'order: expected "forwards" or "backwards", got "up".'],
+      ],
+    },
+    tail: { good: { after: 'c', signal }, misspelt: ['sesion', 'session'] },
+    deliveries: { good: { page: 10 }, misspelt: ['pages', 'page'] },
+    summary: {
+      good: { buckets: 10 },
+      misspelt: ['bucket', 'buckets'],
+      wrong: [[{ buckets: '5' }, 'give it as a number']],
+    },
+    tap: { good: { types: [], ordered: true, queue: 1 }, misspelt: ['order', 'ordered'] },
+    gate: { good: { ops: ['exec'], timeoutMs: 0.5 }, misspelt: ['timeout', 'timeoutMs'] },
+    flush: { good: { timeoutMs: 1 }, misspelt: ['timeout', 'timeoutMs'] },
+    verify: { good: { head: { seq: 1, hash: 'h' } }, misspelt: ['heads', 'head'] },
+    export: { good: { after: 0, limit: 1 }, misspelt: ['limits', 'limit'] },
+    retention: {
+      good: { events: 1, bytes: 1, ageMs: 0.5 },
+      misspelt: ['age', 'ageMs'],
+      wrong: [[{ bytes: 0 }, 'bytes: expected a number above 0, got 0.']],
+    },
+  },
+  localOptions: {
+    reachLimits: { good: { dialMs: 1 }, misspelt: ['dial', 'dialMs'] },
+    local: {
+      good: {
+        root: '/x',
+        limits: { cpus: 0.5, archives: { ratio: 2 } },
+        watch: false,
+        binds: [{ source: '/a' }],
+      },
+      misspelt: ['memory', 'limits.memoryBytes'],
+      wrong: [
+        [
+          { limits: { memoryBytes: '512' } },
+          'limits.memoryBytes: expected a whole number of at least 1, got "512", a text; give it as a number.',
+        ],
+        [{ watch: true }, 'watch: expected an object or false, got true.'],
+        [{ isolation: 'vm' }, 'isolation: expected "auto", "bubblewrap" or "none", got "vm".'],
+      ],
+    },
+  },
+  manifestOptions: {
+    step: { good: { parallel: ['a', ['b'], { run: 'c', timeoutMs: 1 }] }, misspelt: ['', ''] },
+    json: {
+      good: { files: { a: 'x', b: { content: 'x', mode: 0o600 } } },
+      misspelt: ['file', 'files'],
+      wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
+    },
+    manifest: {
+      good: {
+        files: { a: new Uint8Array(), b: { content: Buffer.from('x') } },
+        git: { a: { url: 'u', depth: 'full' } },
+      },
+      misspelt: ['direcotries', 'directories'],
+      wrong: [
+        [
+          { git: { a: { url: 'u', depth: '5' } } },
+          'git.a.depth: expected a whole number from 1 to 2147483647 or "full", got "5", a text; give it as a number.',
+        ],
+        [
+          { git: { a: { url: 'u', credentials: { token: 'abc' } } } },
+          'git.a.credentials.token: expected a text of 4 characters or more, got a text.',
+        ],
+      ],
+    },
+  },
+  policyOptions: {
+    policy: {
+      good: { allow: ['a', ['b']], ask: [], otherwise: 'deny' },
+      misspelt: ['denied', 'deny'],
+      wrong: [[{ otherwise: 'no' }, 'otherwise: expected "allow", "ask" or "deny", got "no".']],
+    },
+  },
+  processOptions: {
+    exec: {
+      good: { shell: ['bash', '-c'], stdin: new Uint8Array(), timeoutMs: 1, signal },
+      misspelt: ['timeout', 'timeoutMs'],
+      wrong: [
+        [
+          { timeoutMs: '300' },
+          'timeoutMs: expected a whole number from 1 to 2147483647, got "300", a text; give it as a number.',
+        ],
+        [{ stdin: 5 }, 'stdin: expected a text, bytes or a stream of bytes, got 5.'],
+        [{ env: { KEY: 5 } }, 'env.KEY: expected a text, got 5.'],
+      ],
+    },
+    spawn: {
+      good: { tty: { cols: 80, rows: 24 }, restart: 'always' },
+      misspelt: ['timeout', 'timeoutMs'],
+      wrong: [
+        [{ tty: { cols: 80, row: 24 } }, 'tty: unknown key "row"; did you mean "rows"?'],
+        [{ restart: 'often' }, 'restart: expected "never", "on-failure" or "always", got "often".'],
+      ],
+    },
+    ptyStart: { good: { cmd: 'x', tty: true }, misspelt: ['yieldTime', 'yieldTimeMs'] },
+    ptyWrite: { good: { sessionId: 1, chars: 'x' }, misspelt: ['char', 'chars'] },
+    logs: {
+      good: { since: 'x', tail: 5 },
+      misspelt: ['tails', 'tail'],
+      wrong: [[{ tail: '5' }, 'give it as a number']],
+    },
+    stop: { good: { graceMs: 0 }, misspelt: ['grace', 'graceMs'] },
+    view: { good: { signal }, misspelt: ['signals', 'signal'] },
+  },
+  serverOptions: {
+    create: {
+      good: { host, tokens: [{ name: 'n', access: 'full', token: 't' }] },
+      misspelt: ['allowHost', 'allowHosts'],
+      wrong: [
+        [
+          { host, tokens: [{ name: 'n', access: 'all', token: 't' }] },
+          'tokens[0].access: expected "read" or "full", got a text.',
+        ],
+      ],
+    },
+    listen: {
+      good: { port: 0 },
+      misspelt: ['host', 'hostname'],
+      wrong: [
+        [
+          { port: '80' },
+          'port: expected a whole number from 0 to 65535, got "80", a text; give it as a number.',
+        ],
+      ],
+    },
+  },
+  sessionOptions: {
+    context: { good: { run: 'r', actor: 'a' }, misspelt: ['runs', 'run'] },
+    open: {
+      good: {
+        agent: 'demo',
+        permissions: { allow: ['read'] },
+        tools: [{ name: 'a', description: 'd', input: {}, run }],
+      },
+      misspelt: ['permission', 'permissions'],
+      wrong: [
+        [
+          { agent: 'a', permissions: 'alow' },
+          'permissions: expected "ask", "allow", "deny" or an object, got "alow", a text.',
+        ],
+        [
+          { agent: 'a', permissions: { timeoutMs: 0 } },
+          'permissions.timeoutMs: expected a whole number from 1 to 2147483647, got 0.',
+        ],
+        [{ agent: 'a', limits: { cancelMs: -1 } }, 'limits.cancelMs: expected a whole number from 0'],
+        [
+          { agent: 'a', credentials: 'all' },
+          'credentials: expected "none", "env", "host" or an object, got a text.',
+        ],
+      ],
+    },
+    resume: { good: { model: 'm' }, misspelt: ['models', 'model'] },
+    prompt: { good: { turn: 't', signal }, misspelt: ['turns', 'turn'] },
+    events: { good: { after: 'c' }, misspelt: ['afer', 'after'] },
+    fork: { good: { id: 'x' }, misspelt: ['ids', 'id'] },
+    toolLimits: {
+      good: { waiting: 0, calls: 1 },
+      misspelt: ['call', 'calls'],
+      wrong: [[{ calls: 0 }, 'calls: expected a whole number from 1']],
+    },
+  },
+  sinkOptions: {
+    add: {
+      good: { policy: { output: false, maxTextBytes: Infinity }, from: 'now' },
+      misspelt: ['polcy', 'policy'],
+      wrong: [[{ from: 'end' }, 'from: expected "start" or "now", got "end".']],
+    },
+    jsonl: {
+      good: { path: 'a', keep: 0 },
+      misspelt: ['maxByte', 'maxBytes'],
+      wrong: [[{ path: '' }, 'path: expected the path of a file, got "".']],
+    },
+    http: {
+      good: { url: new URL('http://h'), fetch },
+      misspelt: ['header', 'headers'],
+      wrong: [
+        [{ url: 'u', headers: { authorization: 5 } }, 'headers.authorization: expected a text, got 5.'],
+      ],
+    },
+    otlp: { good: { url: 'http://h', resource: { a: 1 } }, misspelt: ['resources', 'resource'] },
+    workspaceJsonl: {
+      good: { writer },
+      misspelt: ['paths', 'path'],
+      wrong: [[{ writer: {} }, 'writer: expected a writer, got an object.']],
+    },
+  },
+  storeOptions: {
+    open: {
+      good: { retention: { bytes: 1 }, recent: { maxBytes: 0 }, policyByOp: { exec: { env: 'names' } } },
+      misspelt: ['readonly', 'readOnly'],
+      wrong: [[{ policy: { env: 'all' } }, 'policy.env: expected true or false or "names", got a text.']],
+    },
+    sqlite: {
+      good: { path: 'x', synchronous: 'full' },
+      misspelt: ['sync', 'synchronous'],
+      wrong: [[{ path: 'x', synchronous: 'off' }, 'synchronous: expected "normal" or "full", got "off".']],
+    },
+  },
+}
+
+const all = Object.entries(rows).flatMap(([table, schemas]) =>
+  Object.entries(schemas).map(([name, row]): [string, z.ZodMiniType, Row] => [
+    `${table}.${name}`,
+    Reflect.get(tables[table as keyof typeof tables], name),
+    row,
+  ]),
+)
+
+describe.each(all)('%s', (_name, schema, { good, misspelt: [key, meant], wrong = [] }) => {
+  it('takes what is well-formed', () => {
+    expect(() => checkOptions('a call', schema, good)).not.toThrow()
+  })
+
+  if (key !== '')
+    it('refuses an unknown key, and names the one that was meant if there is one', () => {
+      const said = meant === '' ? `unknown key "${key}".` : `unknown key "${key}"; did you mean "${meant}"?`
+      expect(() => checkOptions('a call', schema, { ...good, [key]: 5 })).toThrow(`a call options: ${said}`)
+    })
+
+  it.each(wrong)('refuses %j, and says what was expected', (options, message) => {
+    expect(() => checkOptions('a call', schema, options)).toThrow(message)
+  })
+})
+
+describe('what is sent over HTTP', () => {
+  it.each([
+    ['local', localOptions.local],
+    ['workspace', manifestOptions.json],
+    ['policy', policyOptions.policy],
+  ] as const)('has a JSON Schema: %s', (_name, schema) => {
+    const { properties, additionalProperties } = z.toJSONSchema(schema)
+    expect(Object.keys(properties ?? {}).length).toBeGreaterThan(3)
+    expect(additionalProperties).toBe(false)
+  })
+})
