@@ -35,24 +35,31 @@ const argv = () =>
 
 const run = () => z.union([text(), argv()])
 
-const setupStep: z.ZodMiniType<Given<SetupStep>, Given<SetupStep>> = named(
-  'SetupStep',
-  z.lazy(() =>
-    z.union([
-      text(),
-      argv(),
-      strict({
-        run: run(),
-        name: z.optional(text()),
-        cwd: z.optional(text()),
-        env: z.optional(textsByName()),
-        user: z.optional(text()),
-        timeoutMs: z.optional(milliseconds()),
-      }),
-      strict({ parallel: list(setupStep) }),
-    ]),
-  ),
-)
+type Step = z.ZodMiniType<Given<SetupStep>, Given<SetupStep>>
+
+const setup = lazily({
+  step: (): Step =>
+    named(
+      'SetupStep',
+      z.union([
+        text(),
+        argv(),
+        strict({
+          run: run(),
+          name: z.optional(text()),
+          cwd: z.optional(text()),
+          env: z.optional(textsByName()),
+          user: z.optional(text()),
+          timeoutMs: z.optional(milliseconds()),
+        }),
+        strict({
+          get parallel() {
+            return list(setup.step)
+          },
+        }),
+      ]),
+    ),
+})
 
 const repository = () =>
   strict({
@@ -87,14 +94,14 @@ const manifestOf = <Content extends z.ZodMiniType>(content: Content) =>
     ),
     groups: z.optional(list(accountName())),
     env: z.optional(textsByName()),
-    setup: z.optional(list(setupStep)),
+    setup: z.optional(list(setup.step)),
     concurrency: z.optional(whole(1, maxConcurrency)),
   })
 
 /** What a fresh sandbox is prepared with. Overlap of entries, refs and addresses of git are checked by the engine. */
 export const manifestOptions = lazily({
   /** One step of a set-up; it may hold further steps, so a document needs a name for it. */
-  step: () => setupStep,
+  step: () => setup.step,
   /** As JSON can hold it. */
   json: () => manifestOf(z.string()),
   /** In process a file's content may be bytes. */
