@@ -82,11 +82,13 @@ function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
   const { socket, headers } = incoming
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
   let seen = socket.bytesRead
+  // Bytes that wait here were sent: then it is the handler that takes its time.
+  const isPausing = () => !incoming.complete && socket.bytesRead === seen && incoming.readableLength === 0
   const timer = setInterval(() => {
     if (incoming.complete) return clearInterval(timer)
-    // What waits here was sent: it is the reader who takes his time.
-    if (socket.bytesRead === seen && incoming.readableLength === 0) incoming.destroy()
-    seen = socket.bytesRead
+    if (!isPausing()) seen = socket.bytesRead
+    // Timers run before the sockets are read: where this process was held up, the bytes may be there by now.
+    else setImmediate(() => isPausing() && incoming.destroy())
   }, milliseconds)
   timer.unref()
   incoming.once('close', () => clearInterval(timer))
