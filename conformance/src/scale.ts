@@ -23,8 +23,10 @@ export const scale = {
   burst: scaled(20_000, 100_000),
   /** Events that a reader which pauses gets; more than the buffers on the way hold. */
   eventsForPausing: scaled(30_000, 50_000),
-  /** Files of the largest burst for watchers without a queue that could overflow. */
+  /** Files made while the host is busy, for watchers without a queue that could overflow. */
   storm: scaled(3_000, 30_000),
+  /** Files made at once for any watcher. */
+  fileBurst: scaled(500, 5_000),
   /** Calls while names are swapped for links. */
   raceTries: scaled(1_500, 5_000),
   /** Random histories of a store. */
