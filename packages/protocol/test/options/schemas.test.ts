@@ -87,7 +87,7 @@ const rows: {
     archive: {
       good: { scheme: 'tar.gz' },
       misspelt: ['schema', 'scheme'],
-      wrong: [[{ scheme: 'rar' }, 'scheme: expected "tar", "tar.gz", "tar.zst" or "zip", got "rar".']],
+      wrong: [[{ user: 1 }, 'user: expected a text, got 1.']],
     },
   },
   hostOptions: {
