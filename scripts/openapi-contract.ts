@@ -50,7 +50,6 @@ const foreign = new Map([
   ['TranscriptQuestion/properties/schema', 'a message of an agent'],
   ['TranscriptQuestion/properties/content', 'a message to an agent'],
   ['/prompt/post/requestBody/properties/content/anyOf/1/items/additionalProperties', 'a message to an agent'],
-  ['/requestBody/properties/mcpServers/items/additionalProperties', 'passed on to an agent in a message'],
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])
 

@@ -1,5 +1,6 @@
 import { type AgentsOf, listAgents as listKnown } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
+import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { customInfo } from './custom-info.ts'
 import { type AgentSettings, agentsOf, placesOf } from './settings.ts'
 
@@ -15,6 +16,7 @@ export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agent
  * for (const { name, installed } of await listAgents()) console.log(name, installed)
  */
 export async function listAgents(options: ListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
+  checkOptions('listAgents', hostOptions.listAgents, options)
   return listOf(agentsOf(options, placesOf(options.data)))
 }
 

@@ -100,6 +100,7 @@ export class Journal implements JournalReader {
 
   /** The same journal; what it writes carries that context. */
   as(options: WriterOptions): Journal {
+    checkOptions('as', journalOptions.writer, options)
     const { source, context } = this.#writer
     const trace = this.#traceparent === undefined ? {} : { traceparent: this.#traceparent }
     return new Journal(this.#core, { source, backend: this.#backend, ...trace, ...context, ...options })
@@ -113,15 +114,17 @@ export class Journal implements JournalReader {
   /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
   append(
     events: readonly EventInput[],
-    { blobs = [] }: { readonly blobs?: readonly PreparedBlob[] } = {},
+    options?: { readonly blobs?: readonly PreparedBlob[] },
   ): Promise<readonly JournalEvent[]> {
-    return this.#commit(prepare, events, this.#writing(), blobs)
+    checkOptions('append', journalOptions.append, options)
+    return this.#commit(prepare, events, this.#writing(), options?.blobs ?? [])
   }
 
   /** For events that continue each other: secrets split over them are masked too. */
-  stream({ patient = false }: StreamOptions = {}): JournalStream {
+  stream(options?: StreamOptions): JournalStream {
+    checkOptions('stream', journalOptions.stream, options)
     return new HeldStream({
-      patient,
+      patient: options?.patient ?? false,
       redactor: this.#core.workshop.redactor,
       check: (events) => events.forEach(checkEventInput),
       context: () => this.#writing().context,
@@ -195,6 +198,7 @@ export class Journal implements JournalReader {
     run: (operation: Operation) => T | Promise<T>,
     options?: OperateOptions<T>,
   ): Promise<T> {
+    checkOptions('operate', journalOptions.operate, options)
     return operate(this.#operationHost(), op, data, run, this.#traced(options))
   }
 
@@ -205,6 +209,7 @@ export class Journal implements JournalReader {
     run: () => T,
     options?: OperateOptions<T>,
   ): Promise<T> {
+    checkOptions('observe', journalOptions.operate, options)
     return observe(this.#operationHost(), op, data, run, this.#traced(options))
   }
 

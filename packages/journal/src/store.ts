@@ -8,7 +8,7 @@ import {
   type TailOptions,
   VitrineError,
 } from '@vitrine/protocol'
-import { checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
+import { blobOptions, checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
 import { prepareRedacted, type Workshop } from './append/prepare.ts'
 import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
@@ -123,6 +123,7 @@ export class Store {
 
   /** The journal of that id; it comes to be with its first event. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
+    checkOptions('journal', journalOptions.writer, writer)
     this.#reader.mustBeOpen()
     return new Journal(await this.#core(id), writer)
   }
@@ -185,9 +186,10 @@ export class Store {
   }
 
   /** Stores bytes under their hash, redacted. They stay as long as an event refers to them. */
-  async putBlob(content: BlobContent, { mediaType }: { mediaType?: string } = {}): Promise<BlobRef> {
+  async putBlob(content: BlobContent, options?: { readonly mediaType?: string }): Promise<BlobRef> {
+    checkOptions('putBlob', blobOptions.put, options)
     this.#mustWrite()
-    return this.#blobs.put(content, mediaType)
+    return this.#blobs.put(content, options?.mediaType)
   }
 
   /** The same for `journal.append(events, { blobs })`: both are committed at once. */
@@ -200,13 +202,15 @@ export class Store {
     hash: string,
     range?: { readonly start?: number; readonly end?: number },
   ): Promise<StoredBlob> {
+    checkOptions('getBlob', blobOptions.range, range)
     this.#reader.mustBeOpen()
     return this.#blobs.get(hash, range)
   }
 
   /** Frees blobs that no event refers to; it happens by itself from time to time. */
-  async sweepBlobs({ graceMs }: { graceMs?: number } = {}): Promise<void> {
-    await this.#blobs.sweep(graceMs)
+  async sweepBlobs(options?: { readonly graceMs?: number }): Promise<void> {
+    checkOptions('sweepBlobs', blobOptions.sweep, options)
+    await this.#blobs.sweep(options?.graceMs)
   }
 
   /** Once everything appended is committed and every sink has it. */

@@ -73,6 +73,11 @@ describe('an unknown key is refused with the nearest known one', () => {
     expect(() => journal.gate('g', () => 'allow', untyped({ op: ['exec'] }))).toThrow(
       'gate options: unknown key',
     )
+    expect(() => journal.as(untyped({ actr: 'me' }))).toThrow('as options: unknown key "actr"')
+    expect(() => journal.append([], untyped({ blob: [] }))).toThrow('did you mean "blobs"?')
+    await expect(store.putBlob('x', untyped({ mediatype: 'text/plain' }))).rejects.toThrow(
+      'did you mean "mediaType"?',
+    )
     const sink = { kind: 'none', write: async () => undefined }
     await expect(store.addSink('s', sink, type)).rejects.toThrow('addSink options: unknown key "type"')
   })

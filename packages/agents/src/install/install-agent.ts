@@ -1,5 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { type InstallProgress, VitrineError } from '@vitrine/protocol'
+import { agentOptions, checkOptions } from '@vitrine/protocol/options'
 import type { Isolation } from '@vitrine/sandbox'
 import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { findAgent } from '../registry/known-agents.ts'
@@ -42,6 +43,7 @@ export async function installAgent(
   agent: string | AgentEntry,
   options: InstallAgentOptions,
 ): Promise<Installation> {
+  checkOptions('installAgent', agentOptions.install, options)
   const entry = typeof agent === 'string' ? findAgent(agent) : agent
   const source = npmSource(entry)
   const version = checkedVersion(options.version ?? source.packages[0]?.version)

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import type { AgentInfo } from '@vitrine/protocol'
+import { agentOptions, checkOptions } from '@vitrine/protocol/options'
 import { credentialsPresent, credentialsWanted } from '../credentials/present.ts'
 import { installed } from '../install/installation.ts'
 import { builtinScript } from './builtin-script.ts'
@@ -25,6 +26,7 @@ type Found = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' | 'path
  * for (const { name, installed } of await listAgents({ cache })) console.log(name, installed)
  */
 export async function listAgents(options: ListAgentsOptions): Promise<AgentInfo[]> {
+  checkOptions('listAgents', agentOptions.list, options)
   const { cache, custom = [], env = process.env, home = homedir() } = options
   const named = new Set(custom.map(({ name }) => name))
   const all = [...custom, ...knownAgents.filter(({ name }) => !named.has(name))]

@@ -46,7 +46,11 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
 
   next(): Promise<IteratorResult<Item, undefined>> {
     if (this.#asked === 0 && this.#index < this.#page.length && !this.#signal.aborted) {
-      return Promise.resolve({ value: this.#take(), done: false })
+      try {
+        return Promise.resolve({ value: this.#take(), done: false })
+      } catch (error) {
+        return Promise.reject(error)
+      }
     }
     this.#asked += 1
     const filled = this.#filling
@@ -62,9 +66,13 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   async batch(): Promise<readonly Item[] | undefined> {
     const first = await this.next()
     if (first.done) return undefined
-    const rest = this.#page.slice(this.#index)
-    this.#page = []
-    return [first.value, ...rest.map((found) => this.#source.toItem(found))]
+    const items = [first.value]
+    try {
+      while (this.#index < this.#page.length) items.push(this.#take())
+    } catch {
+      // A damaged item: what comes before it is given, and the next call fails with it.
+    }
+    return items
   }
 
   /** Where reading goes on: after everything that was given, and after what did not match. Known once it has begun. */
@@ -120,8 +128,11 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     }
   }
 
+  /** Goes on only once the item could be made: damaged ones are an error each time, and never passed over. */
   #take(): Item {
-    return this.#source.toItem(this.#page[this.#index++]!)
+    const item = this.#source.toItem(this.#page[this.#index]!)
+    this.#index += 1
+    return item
   }
 
   /** The key of what was given last; with nothing left to give, the last one looked at. */

@@ -22,7 +22,11 @@ describe.each(['gone', '', 'null', '7'])('an event whose stored text is %j', (bo
     expect((await journal.read({ limit: 1 })).events).toMatchObject([{ seq: 1 }])
     await expect(journal.read()).rejects.toMatchObject(damage)
     await expect(store.read()).rejects.toMatchObject(damage)
-    await expect(journal.tail().next()).rejects.toMatchObject(damage)
+    const tail = journal.tail()
+    expect(await tail.next()).toMatchObject({ value: { seq: 1 } })
+    await expect(tail.next()).rejects.toMatchObject(damage)
+    // It is never passed over.
+    await expect(tail.next()).rejects.toMatchObject(damage)
     expect(await journal.append([note('four')])).toMatchObject([{ seq: 4 }])
   })
 })

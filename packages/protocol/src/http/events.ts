@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { strict } from '../options/strict.ts'
+import { jsonObject } from '../options/values.ts'
 import {
   eventPage,
   eventSummary,
@@ -10,7 +11,7 @@ import {
 } from './responses/event.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, jsonObject, words } from './values.ts'
+import { count, words } from './values.ts'
 
 const filter = {
   types: z.optional(words),

@@ -10,7 +10,6 @@ export { execRequest } from './processes.ts'
 export { json } from './responses/json.ts'
 export { problem } from './responses/problem.ts'
 export { type Media, pathsOf, type Route } from './route.ts'
-export { jsonObject } from './values.ts'
 export { eventRoutes, fileRoutes, processRoutes, sandboxRoutes, sessionRoutes }
 
 export const routes = {

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import { permissionKind, sessionFields } from '../options/session.ts'
 import { strict } from '../options/strict.ts'
+import { jsonObject } from '../options/values.ts'
 import { agentInfo, installProgress, installResult } from './responses/agent.ts'
 import { json } from './responses/json.ts'
 import { acceptedTurn, promptResult, runningTurn, sessionInfo, sessionState } from './responses/session.ts'
 import { frames } from './responses/stream.ts'
 import { transcript } from './responses/transcript.ts'
 import { table } from './route.ts'
-import { count, jsonObject } from './values.ts'
+import { count } from './values.ts'
 
 const one = <const Rest extends string>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',

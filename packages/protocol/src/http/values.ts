@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { outcomes } from '../events/data/shared.ts'
-import type { JsonObject } from '../json.ts'
 import { strict } from '../options/strict.ts'
 
 /** Values of a query are texts. */
@@ -25,10 +24,6 @@ export const words = z.pipe(
 
 export const outcome = z.enum(outcomes)
 export const texts = z.record(z.string(), z.string())
-export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'expected an object',
-)
 export const command = z.union([z.string(), z.array(z.string())])
 export const shell = z.union([z.boolean(), z.string(), z.array(z.string())])
 export const input = strict({

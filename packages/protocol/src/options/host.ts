@@ -94,6 +94,10 @@ export const hostOptions = lazily({
       ...createFields(),
     }),
   attach: () => strict(gating()),
+  listAgents: () => {
+    const { agents, agentCache } = agentFields()
+    return strict({ data: z.optional(z.string()), agents, agentCache })
+  },
   installAgent: () =>
     strict({
       version: z.optional(z.string()),

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { eventSources } from '../events/envelope.ts'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 import {
@@ -52,6 +53,8 @@ const payloadPolicy = () =>
     errorText: z.optional(flag()),
   })
 
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
+
 /** A size that may be without end. */
 const bound = () =>
   z.custom<number>(
@@ -85,7 +88,35 @@ const target = () => ({
   fetch: z.optional(callable<typeof globalThis.fetch>()),
 })
 
+const context = () => ({
+  actor: z.optional(z.string()),
+  sandbox: z.optional(z.string()),
+  session: z.optional(z.string()),
+  run: z.optional(z.string()),
+  turn: z.optional(z.string()),
+  operation: z.optional(z.string()),
+  trace: z.optional(
+    strict({ traceId: z.string(), spanId: z.string(), parentSpanId: z.optional(z.string()) }),
+  ),
+})
+
 export const journalOptions = lazily({
+  /** Who writes, and the context that its events carry. */
+  writer: () =>
+    strict({
+      source: z.optional(z.enum(eventSources)),
+      backend: z.optional(z.string()),
+      traceparent: z.optional(z.string()),
+      ...context(),
+    }),
+  append: () => strict({ blobs: z.optional(z.array(z.custom<object>(isObject, 'expected a prepared blob'))) }),
+  stream: () => strict({ patient: z.optional(flag()) }),
+  operate: () =>
+    strict({
+      finish: z.optional(callable()),
+      signal: z.optional(signal()),
+      traceparent: z.optional(z.string()),
+    }),
   read: () =>
     strict({
       ...filter(),
@@ -141,6 +172,13 @@ export const storeOptions = lazily({
       synchronous: z.optional(z.enum(['normal', 'full'])),
       releaseMs: z.optional(whole(0, 60_000)),
     }),
+})
+
+export const blobOptions = lazily({
+  put: () => strict({ mediaType: z.optional(z.string()) }),
+  /** Whether the bytes are there, the store says with an error of its own. */
+  range: () => strict({ start: z.optional(z.number()), end: z.optional(z.number()) }),
+  sweep: () => strict({ graceMs: z.optional(whole()) }),
 })
 
 export const sinkOptions = lazily({

@@ -1,8 +1,17 @@
 import * as z from 'zod/mini'
-import { jsonObject } from '../http/values.ts'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
-import { callable, milliseconds, signal, texts, textsByName, whole } from './values.ts'
+import {
+  callable,
+  jsonObject,
+  longestTimer,
+  milliseconds,
+  signal,
+  text,
+  texts,
+  textsByName,
+  whole,
+} from './values.ts'
 
 export const permissionKind = () => z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
 
@@ -21,6 +30,14 @@ export const permissions = () =>
     }),
   ])
 
+const namedValues = () => z.array(strict({ name: text(), value: z.string() }))
+
+const mcpServer = () =>
+  z.union([
+    strict({ name: text(), command: text(), args: texts(), env: namedValues() }),
+    strict({ type: z.enum(['http', 'sse']), name: text(), url: text(), headers: namedValues() }),
+  ])
+
 /** What a session is opened or brought back with, as JSON can hold it. */
 export const sessionFields = () => ({
   cwd: z.optional(z.string()),
@@ -28,7 +45,7 @@ export const sessionFields = () => ({
   modelEndpoint: z.optional(
     strict({ url: z.string(), key: z.optional(z.string()), model: z.optional(z.string()) }),
   ),
-  mcpServers: z.optional(z.array(jsonObject)),
+  mcpServers: z.optional(z.array(mcpServer())),
   model: z.optional(z.string()),
   mode: z.optional(z.string()),
   thoughtLevel: z.optional(z.string()),
@@ -63,6 +80,9 @@ const tool = () =>
     run: callable(),
   })
 
+/** How many, or how many bytes; no limit is larger than what a 32-bit number holds. */
+const amount = (least = 1) => whole(least, longestTimer)
+
 /** What only a host in the same process takes. */
 const inProcess = () => ({
   tools: z.optional(z.array(tool())),
@@ -80,14 +100,14 @@ export const sessionOptions = lazily({
   /** What serving a session's tools may take of the host. */
   toolLimits: () =>
     strict({
-      bodyBytes: z.optional(milliseconds()),
-      heldBytes: z.optional(milliseconds()),
-      resultBytes: z.optional(milliseconds()),
+      bodyBytes: z.optional(amount()),
+      heldBytes: z.optional(amount()),
+      resultBytes: z.optional(amount()),
       callMs: z.optional(milliseconds()),
-      calls: z.optional(milliseconds()),
-      waiting: z.optional(milliseconds(0)),
-      batch: z.optional(milliseconds()),
-      connections: z.optional(milliseconds()),
+      calls: z.optional(amount()),
+      waiting: z.optional(amount(0)),
+      batch: z.optional(amount()),
+      connections: z.optional(amount()),
       idleMs: z.optional(milliseconds()),
     }),
 })

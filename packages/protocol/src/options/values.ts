@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { JsonObject } from '../json.ts'
 
 /** What a timer can hold; a longer one would end at once. */
 export const longestTimer = 0x7fff_ffff
@@ -25,6 +26,12 @@ export const withoutNul = () =>
 export const texts = () => z.array(z.string())
 export const textsByName = () => z.record(z.string(), z.string())
 export const flag = () => z.boolean()
+
+/** Any object of JSON; one schema, which the OpenAPI document knows by its identity. */
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+)
 
 /** Permission bits, as `files.write` takes them. */
 export const mode = () => {

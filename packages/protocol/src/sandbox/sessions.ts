@@ -8,6 +8,24 @@ export type ContentBlock = JsonObject & { readonly type: string }
 /** What an agent gets of the host's own: nothing, its variables, its login files as well, or these values. */
 export type CredentialGrant = 'none' | 'env' | 'host' | Readonly<Record<string, string>>
 
+/** Types, not interfaces: they are sent as JSON objects. */
+type NamedValue = { readonly name: string; readonly value: string }
+
+/** A server of the Model Context Protocol that an agent is told of, as the Agent Client Protocol has it. */
+export type McpServer =
+  | {
+      readonly name: string
+      readonly command: string
+      readonly args: readonly string[]
+      readonly env: readonly NamedValue[]
+    }
+  | {
+      readonly type: 'http' | 'sse'
+      readonly name: string
+      readonly url: string
+      readonly headers: readonly NamedValue[]
+    }
+
 export interface ModelEndpoint {
   /** Without the path that the agent's dialect adds: `http://127.0.0.1:11434`. */
   readonly url: string
@@ -54,8 +72,7 @@ export interface OpenSessionOptions {
   readonly credentials?: CredentialGrant
   /** Another model endpoint than the agent's own, where it is known how to point it there. */
   readonly modelEndpoint?: ModelEndpoint
-  /** As the Agent Client Protocol has them. */
-  readonly mcpServers?: readonly JsonObject[]
+  readonly mcpServers?: readonly McpServer[]
   readonly model?: string
   readonly mode?: string
   readonly thoughtLevel?: string

@@ -84,7 +84,7 @@ describe('the refusal of a malformed event', () => {
       'a missing field',
       { type: 'log.message', data: { level: 'info' } },
       'events[0].data.message',
-      'a text',
+      'a text or an object',
       'nothing',
     ],
     [

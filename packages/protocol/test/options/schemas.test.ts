@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import {
+  agentOptions,
+  blobOptions,
   checkOptions,
   fileOptions,
   hostOptions,
@@ -16,6 +18,8 @@ import {
 } from '../../src/options/index.ts'
 
 const tables = {
+  agentOptions,
+  blobOptions,
   fileOptions,
   hostOptions,
   journalOptions,
@@ -46,6 +50,26 @@ interface Row {
 const rows: {
   readonly [Name in keyof typeof tables]: { readonly [Key in keyof (typeof tables)[Name]]: Row }
 } = {
+  agentOptions: {
+    install: {
+      good: { cache: '/c', isolation: 'none', retryMs: 1 },
+      misspelt: ['retry', 'retryMs'],
+      wrong: [[{ cache: '/c', verifyMs: '5' }, 'give it as a number']],
+    },
+    list: {
+      good: { cache: '/c', custom: [{ name: 'a' }], env: { PATH: undefined } },
+      misspelt: ['cach', 'cache'],
+    },
+  },
+  blobOptions: {
+    put: { good: { mediaType: 'image/png' }, misspelt: ['mediatype', 'mediaType'] },
+    range: { good: { start: 0, end: 5 }, misspelt: ['stat', 'start'] },
+    sweep: {
+      good: { graceMs: 0 },
+      misspelt: ['grace', 'graceMs'],
+      wrong: [[{ graceMs: '0' }, 'graceMs: expected a whole number of at least 0, got "0", a text']],
+    },
+  },
   fileOptions: {
     plain: {
       good: { user: 'me', signal },
@@ -119,6 +143,7 @@ const rows: {
       ],
     },
     attach: { good: { onAsk: run }, misspelt: ['onask', 'onAsk'] },
+    listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
     script: {
       good: { prefix: 'x', provider: { name: 'local', options: {} } },
@@ -135,6 +160,18 @@ const rows: {
     archive: { good: { signal }, misspelt: ['signals', 'signal'] },
   },
   journalOptions: {
+    writer: {
+      good: { source: 'runtime', actor: 'me', trace: { traceId: 't', spanId: 's' } },
+      misspelt: ['actr', 'actor'],
+      wrong: [[{ source: 'me' }, 'source: expected "agent", "engine", "host"']],
+    },
+    append: {
+      good: { blobs: [{}] },
+      misspelt: ['blob', 'blobs'],
+      wrong: [[{ blobs: ['x'] }, 'blobs[0]: expected a prepared blob']],
+    },
+    stream: { good: { patient: true }, misspelt: ['patience', 'patient'] },
+    operate: { good: { finish: run, signal }, misspelt: ['finished', 'finish'] },
     read: {
       good: { at: new Date(), types: ['file.*'], order: 'backwards', limit: 1 },
       misspelt: ['type', 'types'],
@@ -274,6 +311,7 @@ const rows: {
         agent: 'demo',
         permissions: { allow: ['read'] },
         tools: [{ name: 'a', description: 'd', input: {}, run }],
+        mcpServers: [{ name: 'files', command: 'mcp', args: [], env: [{ name: 'A', value: 'b' }] }],
       },
       misspelt: ['permission', 'permissions'],
       wrong: [
@@ -289,6 +327,14 @@ const rows: {
         [
           { agent: 'a', credentials: 'all' },
           'credentials: expected "none", "env", "host" or an object, got a text.',
+        ],
+        [
+          { agent: 'a', mcpServers: [{ name: 'files', command: 'mcp', arg: [], env: [] }] },
+          'mcpServers[0]: unknown key "arg"; did you mean "args"?',
+        ],
+        [
+          { agent: 'a', mcpServers: [{ type: 'http', name: 'web', url: 'http://h', headers: { a: 'b' } }] },
+          'mcpServers[0].headers: expected',
         ],
       ],
     },

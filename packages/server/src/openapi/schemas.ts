@@ -1,4 +1,5 @@
-import { components, json, jsonObject } from '@vitrine/protocol/http'
+import { components, json } from '@vitrine/protocol/http'
+import { jsonObject } from '@vitrine/protocol/options'
 import * as z from 'zod/mini'
 
 export type JsonSchema = Readonly<Record<string, unknown>>

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { component } from '../component.ts'
-import { jsonObject, outcome } from '../values.ts'
+import { jsonObject } from '../../options/values.ts'
+import { outcome } from '../values.ts'
 
 const tokens = z.exactOptional(z.int())
 
