@@ -55,6 +55,6 @@ it('has an index that is a list of exports and nothing else', async () => {
   const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
   const rest = text
     .replace(/\/\*\*.*?\*\//gs, '')
-    .replace(/export (type )?\{[^}]*\} from '\.\/[\w./-]+\.ts'\n/g, '')
+    .replace(/export (type )?\{[^}]*\} from '(\.\/[\w./-]+\.ts|@vitrine\/protocol)'\n/g, '')
   expect(rest.trim()).toBe('')
 })

@@ -27,7 +27,7 @@ async function recording() {
 
 it('sends the command with what belongs to it, and gives the result', async () => {
   const { sandbox, seen } = await recording()
-  expect(await sandbox.exec('ls', { cwd: 'a', timeoutMs: 1.5, env: { A: '1' } })).toEqual(result)
+  expect(await sandbox.exec('ls', { cwd: 'a', timeoutMs: 2, env: { A: '1' } })).toEqual(result)
   await sandbox.exec(['ls', '-a'], { stdin: 'é', shell: ['bash', '-lc'] })
   await sandbox.exec('cat', { stdin: new Uint8Array([0, 255]) })
   expect(seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
@@ -90,8 +90,20 @@ it('is cancelled by its caller, which is a result', async () => {
   expect(await sandbox.exec('ls', { signal: caller.signal })).toMatchObject(cancelled)
 })
 
-it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuses the time limit %d', async (timeoutMs) => {
-  const { sandbox } = await newScene(() => undefined)
+it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+  'refuses the time limit %d, which JSON cannot hold',
+  async (timeoutMs) => {
+    const { sandbox } = await newScene(() => undefined)
+    await expect(sandbox.exec('true', { timeoutMs })).rejects.toMatchObject({ code: 'argument_invalid' })
+    await expect(sandbox.spawn('true', { timeoutMs })).rejects.toMatchObject({ code: 'argument_invalid' })
+  },
+)
+
+it.each([0, -1, 1.5])('leaves it to the daemon to refuse the time limit %d', async (timeoutMs) => {
+  const { sandbox } = await newScene(async ({ body, json, problem }) => {
+    if (JSON.parse((await body()).toString()).timeoutMs === timeoutMs) problem('argument_invalid', 400)
+    else json(result)
+  })
   await expect(sandbox.exec('true', { timeoutMs })).rejects.toMatchObject({ code: 'argument_invalid' })
   await expect(sandbox.spawn('true', { timeoutMs })).rejects.toMatchObject({ code: 'argument_invalid' })
 })

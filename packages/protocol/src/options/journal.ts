@@ -109,7 +109,8 @@ export const journalOptions = lazily({
       traceparent: z.optional(z.string()),
       ...context(),
     }),
-  append: () => strict({ blobs: z.optional(z.array(z.custom<object>(isObject, 'expected a prepared blob'))) }),
+  append: () =>
+    strict({ blobs: z.optional(z.array(z.custom<object>(isObject, 'expected a prepared blob'))) }),
   stream: () => strict({ patient: z.optional(flag()) }),
   operate: () =>
     strict({

@@ -22,11 +22,12 @@ export function bufferedReader(stream: ReadableStream<Uint8Array>): BufferedRead
   let buffer: ArrayBuffer | undefined
   return {
     async read() {
-      buffer ??= Buffer.allocUnsafeSlow(bufferBytes).buffer
-      const { done, value } = await byob.read(new Uint8Array(buffer))
-      if (done || value === undefined) return undefined
-      buffer = value.buffer
-      return value
+      const lent = buffer ?? Buffer.allocUnsafeSlow(bufferBytes).buffer
+      // The stream takes the buffer over, and gives it back with the part, at the end too.
+      buffer = undefined
+      const { done, value } = await byob.read(new Uint8Array(lent))
+      buffer = value?.buffer
+      return done ? undefined : value
     },
     cancel: (reason) => byob.cancel(reason),
   }

@@ -48,3 +48,14 @@ it('cancels the stream with its reason', async () => {
     await bufferedReader(stream as ReadableStream<Uint8Array>).cancel('enough')
   expect(reasons).toEqual(['enough', 'enough'])
 })
+
+it('gives nothing each time it is read after the end, and the same error after a failure', async () => {
+  const ended = bufferedReader(byteStream(() => 0))
+  for (let time = 0; time < 3; time += 1) expect(await ended.read()).toBeUndefined()
+  const broken = bufferedReader(
+    byteStream(() => {
+      throw new Error('The disk is gone.')
+    }),
+  )
+  for (let time = 0; time < 3; time += 1) await expect(broken.read()).rejects.toThrow('The disk is gone.')
+})
