@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
-import { callable, milliseconds, signal, text, texts } from './values.ts'
+import { callable, isObject, milliseconds, signal, text, texts } from './values.ts'
 
 /** Agents in a cache of installations, without a host. */
 export const agentOptions = lazily({
@@ -20,7 +20,8 @@ export const agentOptions = lazily({
     strict({
       cache: text(),
       custom: z.optional(z.array(z.looseObject({ name: z.string() }))),
-      env: z.optional(z.record(z.string(), z.optional(z.string()))),
+      // `process.env` is no plain object, which a record of zod would have to be.
+      env: z.optional(z.custom<Readonly<Record<string, string | undefined>>>(isObject, 'expected an object')),
       home: z.optional(z.string()),
     }),
 })

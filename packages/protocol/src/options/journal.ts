@@ -6,6 +6,7 @@ import {
   callable,
   flag,
   having,
+  isObject,
   longestTimer,
   milliseconds,
   signal,
@@ -52,8 +53,6 @@ const payloadPolicy = () =>
     env: z.optional(z.union([flag(), z.literal('names')])),
     errorText: z.optional(flag()),
   })
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /** A size that may be without end. */
 const bound = () =>
@@ -177,8 +176,12 @@ export const storeOptions = lazily({
 
 export const blobOptions = lazily({
   put: () => strict({ mediaType: z.optional(z.string()) }),
-  /** Whether the bytes are there, the store says with an error of its own. */
-  range: () => strict({ start: z.optional(z.number()), end: z.optional(z.number()) }),
+  /** What is no range of the blob has an error of its own. */
+  range: () =>
+    strict({
+      start: z.optional(z.custom<number>(() => true)),
+      end: z.optional(z.custom<number>(() => true)),
+    }),
   sweep: () => strict({ graceMs: z.optional(whole()) }),
 })
 

@@ -65,6 +65,8 @@ export const callable = <Function extends (...given: any[]) => unknown>() =>
 export const having = <Thing extends object>(what: string, ...methods: readonly (string & keyof Thing)[]) =>
   z.custom<Thing>((value) => methods.every((name) => has(value, name)), `expected ${what}`)
 
+export const isObject = (value: unknown) => typeof value === 'object' && value !== null
+
 function has(value: unknown, method: string): value is object {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, method) === 'function'
 }
