@@ -37,6 +37,7 @@ const noFields = new Set(
 
 /** Every place that may hold any JSON, by the end of its path, and whose it is. */
 const foreign = new Map([
+  ['/_meta/anyOf/0/additionalProperties', 'a message to an agent'],
   ['ForeignEvent/properties/data/properties/data', 'a foreign event'],
   ['AgentMessageEvent/properties/data/properties/message', 'a message of an agent'],
   ['TurnStartedEvent/properties/data/properties/prompt', 'a message to an agent'],

@@ -26,7 +26,6 @@ export async function raiseSandbox(
   const engine = await createSandbox({
     id,
     store,
-    // Checked when the sandbox was created: a record of an older version must still start.
     provider: { name: 'local', options: localOptions(parts, record.local) },
     ...(workspace !== undefined && { workspace }),
     ...(policy && { policy }),

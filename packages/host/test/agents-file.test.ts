@@ -35,12 +35,12 @@ describe('agents of one’s own in a file', () => {
       '{"a b":{"command":"x"}}',
       'agents["a b"]: expected a name of letters, digits, "_", "." and "-", 64 at most, got "a b"',
     ],
-    ['a bad environment', '{"a":{"command":"x","env":{"A":1}}}', 'agents.a.env.A: expected a text, got 1'],
     [
-      'bad arguments',
-      '{"a":{"command":"x","args":"-v"}}',
-      'agents.a.args: expected a list, got "-v", a text',
+      'a bad environment',
+      '{"a":{"command":"x","env":{"A":1}}}',
+      'agents.a.env.A: expected a text, got a number',
     ],
+    ['bad arguments', '{"a":{"command":"x","args":"-v"}}', 'agents.a.args: expected a list, got a text'],
   ])('are refused with what is wrong: %s', (_name, text, message) => {
     const path = file(text)
     expect(() => readAgentsFile(path)).toThrow(message)

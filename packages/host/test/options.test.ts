@@ -1,3 +1,5 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { hostOptions } from '@vitrine/protocol/options'
 import { describe, expect, it } from 'vitest'
 import { type InputOf, type Same, same } from '../../protocol/test/options/same.ts'
@@ -73,5 +75,38 @@ describe('an unknown key is refused with the nearest known one', () => {
     )
     const session = await sandbox.openSession({ agent: 'echo' })
     await expect(session.prompt('hi', untyped({ turns: 'x' }))).rejects.toThrow('did you mean "turn"?')
+  })
+})
+
+describe('a restriction that is not known', () => {
+  it('is refused in a provider made by hand, and in a record, instead of being no restriction', async () => {
+    const provider = untyped({ name: 'local', options: { isolation: 'none', network: 'off' } })
+    await expect(createSandbox({ provider })).rejects.toThrow(
+      'network: expected "none" or "host", got "off".',
+    )
+    const data = dataFolder()
+    const host = await open(data)
+    const { id } = await host.create({ local: { isolation: 'none' } })
+    await host.close()
+    const [path = ''] = globSync(`**/${id}.json`, { cwd: data })
+    const record = join(data, path)
+    writeFileSync(record, readFileSync(record, 'utf8').replace('"isolation": "none"', '"isolation": "bwrap"'))
+    const again = await open(data)
+    await expect(again.attach(id)).rejects.toThrow('isolation: expected "auto", "bubblewrap" or "none"')
+  })
+
+  it('is refused in a policy that commandPolicy has not made', async () => {
+    const host = await open(dataFolder())
+    const policy = untyped({ allow: [], ask: [], deny: [] })
+    await expect(host.create({ local: { isolation: 'none' }, policy })).rejects.toThrow(
+      'policy: expected what `commandPolicy({ … })` gives',
+    )
+  })
+
+  it('is not what process.env is: every call takes it as variables', async () => {
+    const host = await open(dataFolder())
+    const sandbox = await host.create({ local: { isolation: 'none', env: untyped(process.env) } })
+    const { stdout } = await sandbox.exec('printenv PATH', { env: untyped(process.env) })
+    expect(stdout.trim()).toBe(process.env.PATH)
   })
 })

@@ -1,12 +1,12 @@
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
 import { type LocalOptions, newId, type WorkspaceManifest } from '@vitrine/protocol'
-import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/options'
 import { EngineCore } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
 import { settingsOf } from './engine/settings.ts'
 import { type LocalProvider, local } from './local.ts'
-import type { CommandPolicy } from './policy/command-policy.ts'
+import { assertCompiled, type CommandPolicy } from './policy/command-policy.ts'
 import { Preparation } from './workspace/preparation.ts'
 import { type Plan, readManifest } from './workspace/read-manifest.ts'
 
@@ -36,6 +36,10 @@ export interface CreateSandboxOptions {
 export async function createSandbox(options: CreateSandboxOptions = {}): Promise<LocalSandbox> {
   checkOptions('createSandbox', hostOptions.engine, options)
   const { provider = local(), id = newId('sandbox'), signal } = options
+  // Here too: a provider may be made by hand, and a record may be damaged or of another version. Neither may start a
+  // sandbox with fewer restrictions than it names.
+  checkOptions('local', localOptions.local, provider.options)
+  if (options.policy !== undefined) assertCompiled(options.policy)
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
   const settings = settingsOf(id, withEnvironment(provider.options, plan))
   const store = options.store ?? (await openStore(memoryStore()))

@@ -40,5 +40,6 @@ const defaults: Required<ToolLimits> = {
 /** Every limit, named or not. */
 export function toolLimits(given: ToolLimits): Required<ToolLimits> {
   parseAs('limits', sessionOptions.toolLimits, given)
-  return { ...defaults, ...given }
+  const named = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(named) }
 }

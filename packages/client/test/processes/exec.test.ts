@@ -27,11 +27,11 @@ async function recording() {
 
 it('sends the command with what belongs to it, and gives the result', async () => {
   const { sandbox, seen } = await recording()
-  expect(await sandbox.exec('ls', { cwd: 'a', timeoutMs: 2, env: { A: '1' } })).toEqual(result)
+  expect(await sandbox.exec('ls', { cwd: 'a', timeoutMs: 1.5, env: { A: '1' } })).toEqual(result)
   await sandbox.exec(['ls', '-a'], { stdin: 'é', shell: ['bash', '-lc'] })
   await sandbox.exec('cat', { stdin: new Uint8Array([0, 255]) })
   expect(seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
-    ['/exec', { command: 'ls', cwd: 'a', timeoutMs: 2, env: { A: '1' } }],
+    ['/exec', { command: 'ls', cwd: 'a', timeoutMs: 1.5, env: { A: '1' } }],
     ['/exec', { command: ['ls', '-a'], stdin: 'é', shell: ['bash', '-lc'] }],
     ['/exec', { command: 'cat', stdin: 'AP8=', stdinEncoding: 'base64' }],
   ])
@@ -99,7 +99,7 @@ it.each([Number.NaN, Number.POSITIVE_INFINITY])(
   },
 )
 
-it.each([0, -1, 1.5])('leaves it to the daemon to refuse the time limit %d', async (timeoutMs) => {
+it.each([0, -1])('leaves it to the daemon to refuse the time limit %d', async (timeoutMs) => {
   const { sandbox } = await newScene(async ({ body, json, problem }) => {
     if (JSON.parse((await body()).toString()).timeoutMs === timeoutMs) problem('argument_invalid', 400)
     else json(result)

@@ -25,8 +25,9 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   #page: readonly Found[] = []
   /** Of the next entry of the page to give. */
   #index = 0
-  /** The last key of the page. */
+  /** The last key of the page, and the key before it. */
   #key: number
+  #before = 0
   #start: (() => Promise<number>) | undefined
   #filling: Promise<unknown> = Promise.resolve()
   /** Calls that wait: whoever comes next waits behind them. */
@@ -118,9 +119,11 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
         // A long search that was given up has nothing to say.
         if (!this.#signal.aborted) throw error
       })
-      if (pulled === undefined) continue
+      // A page that comes too late was never given: the cursor stays before it.
+      if (pulled === undefined || this.#signal.aborted) continue
       const { found, scanned } = pulled
       const moved = scanned > this.#key
+      this.#before = this.#key
       this.#key = scanned
       this.#page = found
       this.#index = 0
@@ -137,7 +140,8 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
 
   /** The key of what was given last; with nothing left to give, the last one looked at. */
   get #reached(): number {
-    const last = this.#index < this.#page.length ? this.#page[this.#index - 1] : undefined
-    return last === undefined ? this.#key : keyOf(last, this.#source.subject.journal)
+    if (this.#index >= this.#page.length) return this.#key
+    const last = this.#page[this.#index - 1]
+    return last === undefined ? this.#before : keyOf(last, this.#source.subject.journal)
   }
 }

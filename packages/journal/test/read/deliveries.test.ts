@@ -124,3 +124,24 @@ it('another framing gets bytes of its own', async () => {
   expect(String(delivery!.frame(asLine))).toBe(`${delivery!.json}\n`)
   expect(String(delivery!.frame(asJson))).toBe(delivery!.json)
 })
+
+describe.each(stores)('a tail on %s that is aborted while a page comes', (_name, openStore) => {
+  it('names a cursor before every event that it has not given', async () => {
+    const store = await openStore()
+    const journal = await store.journal('sbx_a')
+    // The page may be read at once or some turns later: the abort meets each of these moments.
+    for (let turns = 0; turns < 12; turns += 1) {
+      const before = journal.head.seq
+      const caller = new AbortController()
+      const tail = journal.deliveries({ after: 'now', signal: caller.signal })
+      await tail.begin()
+      const batch = tail.batch()
+      await journal.append([note(String(turns))])
+      for (let turn = 0; turn < turns; turn += 1) await null
+      caller.abort()
+      const given = (await batch)?.length ?? 0
+      const { events } = await journal.read({ after: tail.cursor! })
+      expect({ turns, seen: given + events.length }).toEqual({ turns, seen: journal.head.seq - before })
+    }
+  })
+})

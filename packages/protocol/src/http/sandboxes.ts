@@ -56,8 +56,8 @@ export const sandboxRoutes = table({
         id: z.optional(z.string()),
         provider: z.optional(z.string()),
         labels: z.optional(texts),
-        /** For sandboxes on the daemon's machine; where it keeps its own data is the daemon's. */
-        local: z.optional(z.omit(localOptions.local, { data: true })),
+        /** For sandboxes on the daemon's machine. */
+        local: z.optional(localOptions.json),
         workspace: z.optional(manifestOptions.json),
         /** Which commands may run: rules, and what becomes of the others. */
         policy: z.optional(policyOptions.policy),

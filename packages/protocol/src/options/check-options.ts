@@ -88,15 +88,18 @@ function isNumber(issue: Issue): boolean {
 }
 
 const shownText = 60
-/** Fields whose values are secret, or content that somebody else may have to keep secret. */
-const secret = /^(env|headers|content|stdin|data)$|credential|token|key|secret|password/i
+/** Fields whose values are secret, or may hold a secret: an address with a password, an argument with a token. */
+const secret =
+  /^(env|headers|content|stdin|data|url|args|command|modelEndpoint|mcpServers)$|credential|token|key|secret|password/i
 
 function given(issue: Issue, value: unknown): string {
   if (typeof value === 'number' && issue.path.at(-1) === 'mode' && value >= 0) return `0o${value.toString(8)}`
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value !== 'string') return kindOf(value)
   const hidden = issue.path.some((key) => secret.test(String(key)))
-  if (hidden || value.length > shownText) return value === '' ? 'an empty text' : 'a text'
+  if (typeof value === 'number' || typeof value === 'boolean') return hidden ? kindOf(value) : String(value)
+  if (typeof value !== 'string') return kindOf(value)
+  // An address may hold a password.
+  if (hidden || value.includes('://') || value.length > shownText)
+    return value === '' ? 'an empty text' : 'a text'
   const shown = JSON.stringify(value.toWellFormed())
   const wantsText = issue.code !== 'invalid_type' && issue.code !== 'invalid_union'
   return wantsText ? shown : `${shown}, a text`

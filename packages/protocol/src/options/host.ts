@@ -4,7 +4,7 @@ import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
 import { localOptions } from './local.ts'
 import { strict } from './strict.ts'
-import { callable, flag, having, signal, texts, textsByName, whole } from './values.ts'
+import { callable, duration, flag, having, signal, texts, textsByName } from './values.ts'
 
 const agentName = () =>
   z
@@ -129,7 +129,8 @@ export const hostOptions = lazily({
     }),
   /** The file `agents.json`. */
   agentsFile: () => z.record(agentName(), strict(programFields())),
-  waitForPort: () => strict({ timeoutMs: z.optional(whole(0, 0x7fff_ffff)), signal: z.optional(signal()) }),
+  waitForPort: () =>
+    strict({ timeoutMs: z.optional(z.union([z.literal(0), duration()])), signal: z.optional(signal()) }),
   /** Of `persist` and `hydrate`. */
   archive: () => strict({ signal: z.optional(signal()) }),
 })

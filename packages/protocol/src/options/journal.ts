@@ -4,10 +4,10 @@ import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 import {
   callable,
+  duration,
   flag,
   having,
   isObject,
-  longestTimer,
   milliseconds,
   signal,
   texts,
@@ -64,12 +64,6 @@ const bound = () =>
 const above0 = () => {
   const message = 'expected a number above 0'
   return z.number(message).check(z.positive(message))
-}
-
-/** A time that may be less than a millisecond. */
-const fraction = () => {
-  const message = `expected a number above 0, ${longestTimer} at most`
-  return z.number(message).check(z.positive(message), z.maximum(longestTimer, message))
 }
 
 const retention = () =>
@@ -138,7 +132,7 @@ export const journalOptions = lazily({
   summary: () =>
     strict({ ...filter(), buckets: z.optional(whole(1, maxItems)), signal: z.optional(signal()) }),
   tap: () => strict({ types: z.optional(types()), ordered: z.optional(flag()), queue: z.optional(whole(1)) }),
-  gate: () => strict({ ops: z.optional(texts()), timeoutMs: z.optional(fraction()) }),
+  gate: () => strict({ ops: z.optional(texts()), timeoutMs: z.optional(duration()) }),
   flush: () => strict({ timeoutMs: z.optional(milliseconds()), signal: z.optional(signal()) }),
   verify: () =>
     strict({

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
-import { flag, milliseconds, text, texts, textsByName, whole } from './values.ts'
+import { flag, longestTimer, milliseconds, text, texts, textsByName, variables, whole } from './values.ts'
 
 /** The kernel's shortest quota is a hundredth of its period. */
 const fewestCpus = 0.01
@@ -35,38 +35,41 @@ const watch = () =>
   strict({
     ignore: z.optional(z.array(text())),
     mode: z.optional(z.enum(['native', 'poll', 'find'])),
-    intervalMs: z.optional(whole(1)),
+    intervalMs: z.optional(milliseconds()),
     maxEntries: z.optional(whole(1)),
     imageBytes: z.optional(whole()),
     imagesTotalBytes: z.optional(whole()),
   })
 
-/** Sandboxes on this machine. All of it is JSON. */
+const fields = () => ({
+  root: z.optional(z.string()),
+  home: z.optional(z.string()),
+  data: z.optional(z.string()),
+  isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
+  rootfs: z.optional(z.enum(['read-only', 'writable'])),
+  limits: z.optional(limits()),
+  user: z.optional(z.string()),
+  network: z.optional(z.enum(['none', 'host'])),
+  reach: z.optional(texts()),
+  env: z.optional(textsByName()),
+  binds: z.optional(
+    z.array(strict({ source: z.string(), target: z.optional(z.string()), writable: z.optional(flag()) })),
+  ),
+  grants: z.optional(z.array(strict({ path: z.string(), writable: z.optional(flag()) }))),
+  watch: z.optional(z.union([watch(), z.literal(false)])),
+})
+
+/** Sandboxes on this machine. */
 export const localOptions = lazily({
   /** What the proxy of a sandbox with `reach` may take of the host. */
   reachLimits: () =>
     strict({
-      connections: z.optional(milliseconds()),
+      connections: z.optional(whole(1, longestTimer)),
       dialMs: z.optional(milliseconds()),
       headerMs: z.optional(milliseconds()),
       idleMs: z.optional(milliseconds()),
     }),
-  local: () =>
-    strict({
-      root: z.optional(z.string()),
-      home: z.optional(z.string()),
-      data: z.optional(z.string()),
-      isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
-      rootfs: z.optional(z.enum(['read-only', 'writable'])),
-      limits: z.optional(limits()),
-      user: z.optional(z.string()),
-      network: z.optional(z.enum(['none', 'host'])),
-      reach: z.optional(texts()),
-      env: z.optional(textsByName()),
-      binds: z.optional(
-        z.array(strict({ source: z.string(), target: z.optional(z.string()), writable: z.optional(flag()) })),
-      ),
-      grants: z.optional(z.array(strict({ path: z.string(), writable: z.optional(flag()) }))),
-      watch: z.optional(z.union([watch(), z.literal(false)])),
-    }),
+  local: () => strict({ ...fields(), env: z.optional(variables()) }),
+  /** As JSON can hold it; where the daemon keeps its own data is not for a caller to say. */
+  json: () => z.omit(strict(fields()), { data: true }),
 })

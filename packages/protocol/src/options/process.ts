@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
-import { bytes, milliseconds, signal, stream, textsByName, whole } from './values.ts'
+import { bytes, duration, milliseconds, signal, stream, textsByName, variables, whole } from './values.ts'
 
 const mostCells = 1_000
 
@@ -13,7 +13,7 @@ export const launchFields = () => ({
   cwd: z.optional(z.string()),
   env: z.optional(textsByName()),
   user: z.optional(z.string()),
-  timeoutMs: z.optional(milliseconds()),
+  timeoutMs: z.optional(duration()),
 })
 
 export const execFields = () => ({ ...launchFields(), maxOutputBytes: z.optional(whole()) })
@@ -30,14 +30,24 @@ const ptyAnswer = () => ({
   maxOutputTokens: z.optional(whole(1)),
 })
 
+/** What is not JSON. */
+const inProcess = () => ({ env: z.optional(variables()) })
+
 export const processOptions = lazily({
   exec: () =>
     strict({
       ...execFields(),
+      ...inProcess(),
       stdin: z.optional(z.union([z.string(), bytes(), stream()])),
       signal: z.optional(signal()),
     }),
-  spawn: () => strict({ ...spawnFields(), tty: z.optional(terminalSize()), signal: z.optional(signal()) }),
+  spawn: () =>
+    strict({
+      ...spawnFields(),
+      ...inProcess(),
+      tty: z.optional(terminalSize()),
+      signal: z.optional(signal()),
+    }),
   logs: () =>
     strict({
       since: z.optional(z.string()),
@@ -46,9 +56,10 @@ export const processOptions = lazily({
     }),
   /** Terminals in the form that models call. */
   ptyStart: () => {
-    const { shell, env, user, timeoutMs } = launchFields()
+    const { shell, user, timeoutMs } = launchFields()
     return strict({
-      ...{ shell, env, user, timeoutMs },
+      ...{ shell, user, timeoutMs },
+      ...inProcess(),
       cmd: z.union([z.string(), z.array(z.string())]),
       workdir: z.optional(z.string()),
       tty: z.optional(z.boolean()),

@@ -3,6 +3,7 @@ import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 import {
   callable,
+  duration,
   jsonObject,
   longestTimer,
   milliseconds,
@@ -10,6 +11,7 @@ import {
   text,
   texts,
   textsByName,
+  variables,
   whole,
 } from './values.ts'
 
@@ -25,17 +27,20 @@ export const permissions = () =>
       allow: z.optional(texts()),
       allowAlways: z.optional(texts()),
       deny: z.optional(texts()),
-      timeoutMs: z.optional(milliseconds()),
+      timeoutMs: z.optional(duration()),
       onTimeout: z.optional(z.union([permissionKind(), z.literal('cancelled')])),
     }),
   ])
 
-const namedValues = () => z.array(strict({ name: text(), value: z.string() }))
+/** Where the Agent Client Protocol lets others add what they need. */
+const meta = () => ({ _meta: z.optional(z.nullable(jsonObject)) })
+
+const namedValues = () => z.array(strict({ name: text(), value: z.string(), ...meta() }))
 
 const mcpServer = () =>
   z.union([
-    strict({ name: text(), command: text(), args: texts(), env: namedValues() }),
-    strict({ type: z.enum(['http', 'sse']), name: text(), url: text(), headers: namedValues() }),
+    strict({ name: text(), command: text(), args: texts(), env: namedValues(), ...meta() }),
+    strict({ type: z.enum(['http', 'sse']), name: text(), url: text(), headers: namedValues(), ...meta() }),
   ])
 
 /** What a session is opened or brought back with, as JSON can hold it. */
@@ -85,6 +90,7 @@ const amount = (least = 1) => whole(least, longestTimer)
 
 /** What only a host in the same process takes. */
 const inProcess = () => ({
+  env: z.optional(variables()),
   tools: z.optional(z.array(tool())),
   context: z.optional(callContext()),
   signal: z.optional(signal()),

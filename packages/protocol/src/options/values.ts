@@ -16,12 +16,26 @@ export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
 /** A time in milliseconds that a timer can hold. */
 export const milliseconds = (least = 1) => whole(least, longestTimer)
 
+/** A time in milliseconds that may have a fraction: what is left until a deadline often has one. */
+export function duration() {
+  const message = `expected a number above 0, ${longestTimer} at most`
+  return z.number(message).check(z.positive(message), z.maximum(longestTimer, message))
+}
+
 /** A text that is not empty. */
 export const text = () => z.string().check(z.minLength(1, 'expected a text that is not empty'), withoutNul())
 
 /** No text with one can be a path, a name or an argument. */
 export const withoutNul = () =>
   z.refine<string>((value) => !value.includes('\0'), 'expected a text without a NUL character')
+
+/** Variables of a process. `process.env` is no plain object, which a record of zod has to be: it is copied. */
+export const variables = () => z.pipe(z.transform(copied), z.record(z.string(), z.string()))
+
+/** What is no object is left for the record to refuse. */
+function copied(value: Record<string, string>): Record<string, string> {
+  return isObject(value) && !Array.isArray(value) ? { ...value } : value
+}
 
 export const texts = () => z.array(z.string())
 export const textsByName = () => z.record(z.string(), z.string())
@@ -65,8 +79,10 @@ export const callable = <Function extends (...given: any[]) => unknown>() =>
 export const having = <Thing extends object>(what: string, ...methods: readonly (string & keyof Thing)[]) =>
   z.custom<Thing>((value) => methods.every((name) => has(value, name)), `expected ${what}`)
 
-export const isObject = (value: unknown) => typeof value === 'object' && value !== null
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
 
 function has(value: unknown, method: string): value is object {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, method) === 'function'
+  return isObject(value) && typeof Reflect.get(value, method) === 'function'
 }

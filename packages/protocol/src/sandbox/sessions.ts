@@ -9,7 +9,7 @@ export type ContentBlock = JsonObject & { readonly type: string }
 export type CredentialGrant = 'none' | 'env' | 'host' | Readonly<Record<string, string>>
 
 /** Types, not interfaces: they are sent as JSON objects. */
-type NamedValue = { readonly name: string; readonly value: string }
+type NamedValue = { readonly name: string; readonly value: string; readonly _meta?: JsonObject | null }
 
 /** A server of the Model Context Protocol that an agent is told of, as the Agent Client Protocol has it. */
 export type McpServer =
@@ -18,12 +18,14 @@ export type McpServer =
       readonly command: string
       readonly args: readonly string[]
       readonly env: readonly NamedValue[]
+      readonly _meta?: JsonObject | null
     }
   | {
       readonly type: 'http' | 'sse'
       readonly name: string
       readonly url: string
       readonly headers: readonly NamedValue[]
+      readonly _meta?: JsonObject | null
     }
 
 export interface ModelEndpoint {

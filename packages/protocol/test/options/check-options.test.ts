@@ -87,7 +87,7 @@ describe('the refusal of options', () => {
       'items[0]: unknown key "paht"; did you mean "path"? Known keys: path.',
       'items[0]',
     ],
-    [{ env: { 'A B': 5 } }, 'env["A B"]: expected a text, got 5.', 'env["A B"]'],
+    [{ env: { 'A B': 5 } }, 'env["A B"]: expected a text, got a number.', 'env["A B"]'],
     [null, 'exec options: expected an object, got null.', 'exec options'],
     [[], 'exec options: expected an object, got a list.', 'exec options'],
     ['x', 'exec options: expected an object, got "x", a text.', 'exec options'],
@@ -99,6 +99,11 @@ describe('the refusal of options', () => {
     expect(refusalOf({ credentials: { token: 'abc' } }).message).toBe(
       'credentials.token: expected 4 characters or more, got a text.',
     )
+    expect(refusalOf({ credentials: { token: 123456 } }).message).toBe(
+      'credentials.token: expected a text, got a number.',
+    )
+    expect(refusalOf({ permissions: 'https://me:hunter2@host' }).message).not.toContain('hunter2')
+    expect(refusalOf({ env: { PIN: 1234 } }).message).toBe('env.PIN: expected a text, got a number.')
     expect(refusalOf({ env: 'SECRET=hunter2' }).message).toBe('env: expected an object, got a text.')
     expect(refusalOf({ timeoutMs: 'x'.repeat(100) }).message).not.toContain('xxx')
   })

@@ -200,6 +200,11 @@ const rows: {
     },
   },
   localOptions: {
+    json: {
+      good: { root: '/x' },
+      misspelt: ['rot', 'root'],
+      wrong: [[{ data: '/x' }, 'unknown key "data"']],
+    },
     reachLimits: { good: { dialMs: 1 }, misspelt: ['dial', 'dialMs'] },
     local: {
       good: {
@@ -258,10 +263,10 @@ const rows: {
       wrong: [
         [
           { timeoutMs: '300' },
-          'timeoutMs: expected a whole number from 1 to 2147483647, got "300", a text; give it as a number.',
+          'timeoutMs: expected a number above 0, 2147483647 at most, got "300", a text; give it as a number.',
         ],
-        [{ stdin: 5 }, 'stdin: expected a text, bytes or a stream of bytes, got 5.'],
-        [{ env: { KEY: 5 } }, 'env.KEY: expected a text, got 5.'],
+        [{ stdin: 5 }, 'stdin: expected a text, bytes or a stream of bytes, got a number.'],
+        [{ env: { KEY: 5 } }, 'env.KEY: expected a text, got a number.'],
       ],
     },
     spawn: {
@@ -321,7 +326,7 @@ const rows: {
         ],
         [
           { agent: 'a', permissions: { timeoutMs: 0 } },
-          'permissions.timeoutMs: expected a whole number from 1 to 2147483647, got 0.',
+          'permissions.timeoutMs: expected a number above 0, 2147483647 at most, got 0.',
         ],
         [{ agent: 'a', limits: { cancelMs: -1 } }, 'limits.cancelMs: expected a whole number from 0'],
         [
@@ -363,7 +368,10 @@ const rows: {
       good: { url: new URL('http://h'), fetch },
       misspelt: ['header', 'headers'],
       wrong: [
-        [{ url: 'u', headers: { authorization: 5 } }, 'headers.authorization: expected a text, got 5.'],
+        [
+          { url: 'u', headers: { authorization: 5 } },
+          'headers.authorization: expected a text, got a number.',
+        ],
       ],
     },
     otlp: { good: { url: 'http://h', resource: { a: 1 } }, misspelt: ['resources', 'resource'] },

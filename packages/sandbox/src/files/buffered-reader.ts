@@ -15,7 +15,11 @@ export function bufferedReader(stream: ReadableStream<Uint8Array>): BufferedRead
   if (byob === undefined) {
     const reader = stream.getReader()
     return {
-      read: async () => (await reader.read()).value,
+      async read() {
+        const { done, value } = await reader.read()
+        if (!done && value === undefined) throw new TypeError('expected a stream of bytes, got undefined')
+        return value
+      },
       cancel: (reason) => reader.cancel(reason),
     }
   }

@@ -1,4 +1,4 @@
-import type { CommandPolicyOptions, Rule, Verdict } from '@vitrine/protocol'
+import { type CommandPolicyOptions, type Rule, type Verdict, VitrineError } from '@vitrine/protocol'
 import { parseAs, policyOptions } from '@vitrine/protocol/options'
 import { type CompiledRule, compileRule } from './rules/rule.ts'
 
@@ -10,6 +10,9 @@ export interface CommandPolicy {
   readonly otherwise: Verdict
 }
 
+/** Policies that `commandPolicy` has made: an object of the same shape could lack a verdict, and would allow. */
+const compiled = new WeakSet<object>()
+
 /**
  * Which commands may run. A seat belt, not a wall: it catches what is written plainly, and asks where it
  * cannot be sure; isolation holds what it misses.
@@ -20,12 +23,21 @@ export interface CommandPolicy {
  */
 export function commandPolicy(options: CommandPolicyOptions = {}): CommandPolicy {
   parseAs('commandPolicy', policyOptions.policy, options)
-  return Object.freeze({
+  const policy = Object.freeze({
     allow: compileRules('allow', options.allow),
     ask: compileRules('ask', options.ask),
     deny: compileRules('deny', options.deny),
     otherwise: options.otherwise ?? 'ask',
   })
+  compiled.add(policy)
+  return policy
+}
+
+/** Refuses a policy that was not made by `commandPolicy`. */
+export function assertCompiled(policy: CommandPolicy): void {
+  if (compiled.has(policy)) return
+  const message = 'policy: expected what `commandPolicy({ … })` gives, got another object.'
+  throw new VitrineError('argument_invalid', message, { details: { path: 'policy' } })
 }
 
 function compileRules(name: string, rules: readonly Rule[] = []): readonly CompiledRule[] {

@@ -1,5 +1,5 @@
 import type { Command } from '@vitrine/protocol'
-import type { CommandPolicy } from './command-policy.ts'
+import { assertCompiled, type CommandPolicy } from './command-policy.ts'
 import { type Inside, within } from './inside/inside.ts'
 import { lookInside } from './inside/look-inside.ts'
 import { type JudgedPart, judgeCommand } from './judge-command.ts'
@@ -38,6 +38,7 @@ export function judge(
   command: Command,
   shell?: string | readonly string[],
 ): Judgement {
+  assertCompiled(policy)
   const found: Findings = { parts: [], doubts: [] }
   if (typeof command === 'string') judgeText(policy, command, found, shell)
   else judgeArgv(policy, command, found)

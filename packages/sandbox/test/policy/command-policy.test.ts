@@ -1,6 +1,7 @@
 import { isVitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { commandPolicy } from '../../src/policy/command-policy.ts'
+import { type CommandPolicy, commandPolicy } from '../../src/policy/command-policy.ts'
+import { judge } from '../../src/policy/judge.ts'
 
 function errorOf(make: () => unknown): unknown {
   try {
@@ -66,4 +67,11 @@ describe('a command policy', () => {
     // @ts-expect-error: what a caller without types may pass.
     expect(errorOf(() => commandPolicy(options))).toContain(expected)
   })
+})
+
+it('judges only by what commandPolicy has made: an object of that shape could lack a verdict, and allow', () => {
+  const { allow, ask, deny } = commandPolicy()
+  expect(errorOf(() => judge({ allow, ask, deny } as CommandPolicy, 'ls'))).toContain(
+    'argument_invalid: policy: expected what `commandPolicy({ … })` gives',
+  )
 })

@@ -38,15 +38,18 @@ export function limitStalls(
 ): Parts {
   const parts = body[Symbol.asyncIterator]()
   let timer: NodeJS.Timeout | undefined
+  let isOver = false
   return {
     async next() {
       clearTimeout(timer)
       const { done, value } = await parts.next()
-      if (done) return { done, value: undefined }
+      // A part that was awaited when the consumer left: no timer may wait for it.
+      if (done || isOver) return { done: true, value: undefined }
       if (stallMs !== undefined) timer = setTimeout(onStall, stallMs)
       return { done: false, value }
     },
     async return() {
+      isOver = true
       clearTimeout(timer)
       await parts.return?.()
       return { done: true, value: undefined }

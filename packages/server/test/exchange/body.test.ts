@@ -50,3 +50,19 @@ describe('A limit of stalls', () => {
     expect([seen, stalls]).toEqual([['a', 'b'], 0])
   })
 })
+
+it('A limit of stalls waits for nothing once its consumer has left, also while a part was awaited', async () => {
+  const { promise, resolve } = Promise.withResolvers<IteratorResult<Uint8Array>>()
+  let stalls = 0
+  const source = { next: () => promise, [Symbol.asyncIterator]: () => source }
+  const parts = limitStalls(source, 60_000, () => {
+    stalls += 1
+  })
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const waiting = parts.next()
+  await parts.return()
+  resolve({ done: false, value: Buffer.from('end') })
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  expect({ timers: timers(), stalls }).toEqual({ timers: before, stalls: 0 })
+})

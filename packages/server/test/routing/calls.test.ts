@@ -59,7 +59,10 @@ async function finishedExecs(): Promise<Answer[]> {
 describe('a call with an id', () => {
   it('can be called off, and still tells what came of it', async () => {
     const id = newId()
+    const outputs = async () => (await allEvents(daemon, '&types=process.output')).length
+    const before = await outputs()
     const { answer } = await started(id, 'echo so far; sleep 600')
+    await expect.poll(outputs).toBe(before + 1)
     expect((await callOff(id)).status).toBe(204)
     const response = await answer
     expect(response.status).toBe(200)
