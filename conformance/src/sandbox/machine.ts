@@ -28,9 +28,10 @@ export function machineCases(make: MakeSandbox): void {
       const { sandbox, ...under } = await shared()
       const mark = newMark()
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
-      expect((await sandbox.exec(['ps', '-eo', 'args'])).stdout).toContain(`sleep ${mark}`)
       // The child that becomes `sleep` may not have done so yet.
-      await sandbox.exec(`until pkill -f '^sleep ${mark}'; do sleep 0.02; done`, { timeoutMs: 10_000 })
+      const seen = `until ps -eo args | grep -q '^sleep ${mark}'; do sleep 0.02; done`
+      expect(await sandbox.exec(seen, { timeoutMs: 30_000 })).toMatchObject({ outcome: 'ok' })
+      expect(await sandbox.exec(['pkill', '-f', `^sleep ${mark}`])).toMatchObject({ exitCode: 0 })
       await isGone({ sandbox, ...under }, mark)
     })
 
