@@ -1,4 +1,4 @@
-/** What a child process tells the process that started it. */
+/** The result that a child process sends to the process that started it. */
 export type Told = { readonly value: unknown } | { readonly error: string }
 
 /**

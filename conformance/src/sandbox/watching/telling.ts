@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type MakeSandbox, newSandbox } from '../setting.ts'
 import { changesOf, told, watchedSandbox } from './changes.ts'
 
-/** What whoever follows a workspace must see, and must not. */
+/** The changes that a reader of a workspace must see, and those that it must not. */
 export function changeCases(make: MakeSandbox): void {
   it('begins with a word, and has none for what is there', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
