@@ -1,4 +1,5 @@
 import { VitrineClient } from './vitrine-client.ts'
+import { checkKeys } from './wire/options.ts'
 import { Wire, type WireOptions } from './wire/wire.ts'
 
 export type ConnectOptions = WireOptions
@@ -12,5 +13,6 @@ export type ConnectOptions = WireOptions
  * const { stdout } = await sandbox.exec('uname -a')
  */
 export function connect(options: ConnectOptions): VitrineClient {
+  checkKeys('connect', options, { url: true, token: true, headers: true, fetch: true, timeoutMs: true })
   return new VitrineClient(new Wire(options))
 }

@@ -1,5 +1,6 @@
 import type { InstallProgress } from '@vitrine/protocol'
 import { askFrames, dataOf, errorOf } from './streams/frame-reader.ts'
+import { withFields } from './wire/options.ts'
 import type { Wire } from './wire/wire.ts'
 
 export interface InstallOptions {
@@ -19,7 +20,11 @@ export async function installAgent(wire: Wire, name: string, options: InstallOpt
   const frames = await askFrames(wire, {
     method: 'POST',
     path: ['agents', name, 'install'],
-    json: { ...rest, agentVersion: version },
+    json: withFields('installAgent', rest, {
+      agentVersion: version,
+      agentProcessVersion: undefined,
+      reinstall: undefined,
+    }),
     signal,
   })
   let installed: unknown

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { connect } from '../src/index.ts'
+import { start } from '../src/node/index.ts'
 import { openStream } from './journal/event-server.ts'
 import { description, newScene } from './scene.ts'
 
@@ -62,6 +64,58 @@ it('sends keys that it does not know to the server, which refuses them, and keep
     'GET /v1/sandboxes/sbx_1/ports/80 timeout=5&wait=30000 ',
     'POST /v1/sandboxes/sbx_1/processes/p/stop grace=5 ',
   ])
+})
+
+it('refuses options that would be taken for fields of a request, and sends nothing', async () => {
+  const { client, sandbox, lines } = await newScene(({ problem }) => problem('argument_invalid', 400))
+  const untyped = (options: object) => options as never
+  const calls: readonly [() => Promise<unknown>, string][] = [
+    [
+      () => sandbox.exec('id', untyped({ stdinEncoding: 'base64' })),
+      'exec options: unknown key "stdinEncoding".',
+    ],
+    [() => sandbox.spawn('id', untyped({ args: [] })), 'spawn options: unknown key "args".'],
+    [() => sandbox.processes.logs('p', untyped({ follow: true })), 'logs options: unknown key "follow".'],
+    [() => sandbox.journal.read(untyped({ scope: 'all' })), 'read options: unknown key "scope".'],
+    [async () => sandbox.journal.tail(untyped({ limit: 5 })), 'tail options: unknown key "limit".'],
+    [async () => client.events(untyped({ scope: 'host' })), 'tail options: unknown key "scope".'],
+    [async () => sandbox.files.read('a', untyped({ path: 'b' })), 'read options: unknown key "path".'],
+    [
+      async () => sandbox.openSession(untyped({ agent: 'a', resume: true })),
+      'openSession options: unknown key "resume".',
+    ],
+    [() => sandbox.ports.waitFor(80, untyped({ wait: 5 })), 'waitFor options: unknown key "wait".'],
+    [async () => sandbox.processes.stop('p', untyped({ waitMs: 5 })), 'stop options: unknown key "waitMs".'],
+    [
+      () => client.installAgent('a', untyped({ reinstall: true })),
+      'installAgent options: unknown key "reinstall".',
+    ],
+  ]
+  for (const [call, message] of calls)
+    await expect(call()).rejects.toMatchObject({ code: 'argument_invalid', message })
+  expect(lines).toEqual([])
+})
+
+it('refuses unknown keys of options that are never sent, and names the one that was meant', async () => {
+  const { client, sandbox } = await newScene(({ problem }) => problem('argument_invalid', 400))
+  const untyped = (options: object) => options as never
+  const calls: readonly [() => unknown, string][] = [
+    [
+      () => connect(untyped({ url: 'http://x', tokn: 'a' })),
+      'connect options: unknown key "tokn"; did you mean "token"?',
+    ],
+    [() => start(untyped({ dta: '/tmp' })), 'start options: unknown key "dta"; did you mean "data"?'],
+    [() => sandbox.as(untyped({ user: 'me' })), 'as options: unknown key "user".'],
+    [
+      () => client.blob('0'.repeat(64), untyped({ form: 1 })),
+      'range options: unknown key "form"; did you mean "from"?',
+    ],
+  ]
+  for (const [call, message] of calls)
+    await expect((async () => call())()).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining(message),
+    })
 })
 
 it('reads the journal of any sandbox, and attaches to none', async () => {

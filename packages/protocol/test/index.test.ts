@@ -29,6 +29,7 @@ it('exports these values and no others', () => {
     'randomHex',
     'toProblem',
     'toVitrineError',
+    'unknownKeyMessage',
     'unwrapForeignEvent',
     'version',
     'workId',

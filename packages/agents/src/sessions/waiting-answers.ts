@@ -8,6 +8,7 @@ import {
   type QuestionAnswer,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import { textIn } from './fields.ts'
 import { elicitation, Permission, planApproval, type Question } from './pending.ts'
@@ -118,6 +119,7 @@ export class WaitingAnswers {
     const question = [...this.#questions.values()].find((one) => one.id === id)
     if (question === undefined || question.decided)
       throw new VitrineError('question_not_pending', `The question ${id} waits for no answer.`)
+    checkOptions('respondQuestion', sessionOptions.answer, answer)
     question.respond(answer, by)
     await question.recorded
   }

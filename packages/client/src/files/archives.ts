@@ -1,5 +1,6 @@
 import type { ArchiveOptions, Unpacked } from '@vitrine/protocol'
 import { askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import { outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 
@@ -16,7 +17,7 @@ export async function unpack(
   return askJson(wire, {
     method: how === 'archive' ? 'PUT' : 'POST',
     path: ['files', how],
-    query: { ...rest, path },
+    query: withFields(how === 'archive' ? 'upload' : 'extract', rest, { path }),
     ...((how === 'archive' || archive !== undefined) && { bytes: outgoing('archive', archive) }),
     signal,
   })

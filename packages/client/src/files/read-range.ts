@@ -3,6 +3,7 @@ import { wholeNumber } from '../wire/address.ts'
 import { type Answer, type Asked, ask } from '../wire/ask.ts'
 import { connectionFailed } from '../wire/failures.ts'
 import { incoming } from '../wire/incoming.ts'
+import { checkKeys } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 
 export interface ByteRange {
@@ -18,6 +19,7 @@ export async function readRange(
   asked: Asked,
   range: ByteRange,
 ): Promise<ReadableStream<Uint8Array>> {
+  checkKeys('range', range, { from: true, to: true })
   const { from, to } = checked(range)
   const accept = { ...asked.headers, accept: '*/*' }
   if (from === 0 && to === undefined) return incoming(await ask(wire, { ...asked, headers: accept }))

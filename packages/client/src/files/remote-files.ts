@@ -15,6 +15,7 @@ import type {
 import { wholeNumber } from '../wire/address.ts'
 import { type Asked, askDone, askJson } from '../wire/ask.ts'
 import { askBytes } from '../wire/incoming.ts'
+import { withFields } from '../wire/options.ts'
 import { bytesOfText, outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 import { unpack } from './archives.ts'
@@ -32,7 +33,7 @@ export class RemoteFiles implements Files {
 
   read(path: string, { signal, ...rest }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
     // Not by a `Range`: that has no empty ranges, and costs a look at the size first.
-    return askBytes(this.#wire, about('content', { ...rest, path }, signal))
+    return askBytes(this.#wire, about('content', withFields('read', rest, { path }), signal))
   }
 
   async write(
@@ -42,22 +43,22 @@ export class RemoteFiles implements Files {
   ): Promise<FileStat> {
     const bits = modeOf(mode)?.toString(8)
     return askJson(this.#wire, {
-      ...about('content', { ...rest, path, mode: bits }, signal),
+      ...about('content', withFields('write', rest, { path, mode: bits }), signal),
       method: 'PUT',
       bytes: outgoing('data', bytesOfText(data)),
     })
   }
 
   list(path: string, { signal, ...rest }: ListOptions = {}): Promise<FileList> {
-    return askJson(this.#wire, about('list', { ...rest, path }, signal))
+    return askJson(this.#wire, about('list', withFields('list', rest, { path }), signal))
   }
 
   stat(path: string, { signal, ...rest }: FileOptions = {}): Promise<FileStat> {
-    return askJson(this.#wire, about('stat', { ...rest, path }, signal))
+    return askJson(this.#wire, about('stat', withFields('stat', rest, { path }), signal))
   }
 
   async exists(path: string, { signal, ...rest }: FileOptions = {}): Promise<boolean> {
-    const asked = about('exists', { ...rest, path }, signal)
+    const asked = about('exists', withFields('exists', rest, { path }), signal)
     return (await askJson<{ exists: boolean }>(this.#wire, asked)).exists
   }
 
@@ -66,7 +67,7 @@ export class RemoteFiles implements Files {
     options: FileOptions & { readonly parents?: boolean; readonly mode?: number } = {},
   ): Promise<void> {
     const { mode, signal, ...rest } = options
-    await this.#change('mkdir', { ...rest, path, mode: modeOf(mode) }, signal)
+    await this.#change('mkdir', withFields('mkdir', rest, { path, mode: modeOf(mode) }), signal)
   }
 
   move(
@@ -74,7 +75,7 @@ export class RemoteFiles implements Files {
     to: string,
     { signal, ...rest }: FileOptions & { readonly parents?: boolean } = {},
   ): Promise<void> {
-    return this.#change('move', { ...rest, from, to }, signal)
+    return this.#change('move', withFields('move', rest, { from, to }), signal)
   }
 
   remove(
@@ -82,16 +83,16 @@ export class RemoteFiles implements Files {
     options: FileOptions & { readonly recursive?: boolean; readonly force?: boolean } = {},
   ): Promise<void> {
     const { signal, ...rest } = options
-    return this.#change('remove', { ...rest, path }, signal)
+    return this.#change('remove', withFields('remove', rest, { path }), signal)
   }
 
   async chmod(path: string, mode: number, { signal, ...rest }: FileOptions = {}): Promise<void> {
-    await this.#change('chmod', { ...rest, path, mode: modeOf(mode) }, signal)
+    await this.#change('chmod', withFields('chmod', rest, { path, mode: modeOf(mode) }), signal)
   }
 
   async search(path: string, options: SearchOptions): Promise<SearchResult> {
     const { signal, ...rest } = options
-    const json = { ...rest, path }
+    const json = withFields('search', rest, { path })
     return askJson(this.#wire, { method: 'POST', path: ['files', 'search'], json, signal })
   }
 
@@ -109,7 +110,10 @@ export class RemoteFiles implements Files {
 
   download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const { signal, ...rest } = options
-    return askBytes(this.#wire, { ...about('archive', { ...rest, path }, signal), limitMs: 'none' })
+    return askBytes(this.#wire, {
+      ...about('archive', withFields('download', rest, { path }), signal),
+      limitMs: 'none',
+    })
   }
 
   extract(path: string, archive?: Archive, options: ArchiveOptions = {}): Promise<Unpacked> {

@@ -8,6 +8,7 @@ import type {
   TailOptions,
 } from '@vitrine/protocol'
 import { askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 import { frozen } from './frozen.ts'
 import { tail } from './tail.ts'
@@ -24,7 +25,11 @@ export class RemoteJournal implements JournalReader {
 
   async read(options: ReadOptions = {}): Promise<Page> {
     const { at, signal, ...rest } = options
-    const query = { ...rest, at: at instanceof Date ? at.toISOString() : at }
+    const query = withFields('read', rest, {
+      at: at instanceof Date ? at.toISOString() : at,
+      wait: undefined,
+      scope: undefined,
+    })
     return frozen(await askJson<Page>(this.#wire, { path: ['events'], query, signal }))
   }
 

@@ -5,6 +5,7 @@ import type { Frame } from '../streams/sse-parser.ts'
 import type { Query } from '../wire/address.ts'
 import { Backoff } from '../wire/backoff.ts'
 import { mayPass } from '../wire/failures.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 import { frozen } from './frozen.ts'
 
@@ -20,6 +21,9 @@ export interface TailPlan {
   onPlaced?(): void
 }
 
+/** What pages of `/events` take beside what streams take. */
+const notInStreams = { before: undefined, at: undefined, order: undefined, limit: undefined, wait: undefined }
+
 /** Follows `/events`. */
 export function tail(
   wire: Wire,
@@ -28,7 +32,7 @@ export function tail(
 ): AsyncIterableIterator<JournalItem, undefined> {
   // What is left is for the server to know, or to refuse.
   const { after, signal, onPlaced, ...filter } = options
-  const query = { ...filter, scope }
+  const query = withFields('tail', filter, { scope, ...notInStreams })
   const journals = scope ?? 'one'
   return openTail(
     wire,

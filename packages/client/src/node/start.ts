@@ -1,4 +1,5 @@
 import { VitrineClient } from '../vitrine-client.ts'
+import { checkKeys } from '../wire/options.ts'
 import { Wire } from '../wire/wire.ts'
 import { Daemon } from './daemon.ts'
 
@@ -22,6 +23,7 @@ export interface StartOptions {
  * const sandbox = await client.default()
  */
 export async function start(options: StartOptions = {}): Promise<VitrineClient> {
+  checkKeys('start', options, { command: true, data: true, root: true, env: true, signal: true })
   const { command = ['vitrine', 'serve', '--port', '0'], data, root, env = {}, signal } = options
   const daemon = new Daemon(
     [

@@ -1,6 +1,7 @@
 import { type Command, type ExecOptions, type ExecResult, isVitrineError } from '@vitrine/protocol'
 import { type Asked, askJson } from '../wire/ask.ts'
 import { toBase64 } from '../wire/base64.ts'
+import { withFields } from '../wire/options.ts'
 import { bytesOfText, outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 import { timeLimit } from './time-limit.ts'
@@ -23,14 +24,18 @@ export async function exec(wire: Wire, command: Command, options: ExecOptions): 
 }
 
 async function asked(command: Command, options: ExecOptions): Promise<Asked> {
-  const { stdin, signal: _signal, ...given } = options
-  const request = { ...given, command, timeoutMs: timeLimit(options.timeoutMs) }
+  const { stdin, signal, timeoutMs, ...given } = options
+  const request = withFields('exec', given, {
+    command,
+    timeoutMs: timeLimit(timeoutMs),
+    stdinEncoding: undefined,
+  })
   const post = { method: 'POST', path: ['exec'] } as const
   if (stdin === undefined) return { ...post, json: request }
   if (typeof stdin === 'string' && stdin.length * 3 <= inlineBytes)
     return { ...post, json: { ...request, stdin } }
   const { body, ...rest } = outgoing('stdin', bytesOfText(stdin), 'input_closed')
-  if (options.signal?.aborted) {
+  if (signal?.aborted) {
     // Nothing will read it.
     rest.leave()
     return { ...post, json: request }

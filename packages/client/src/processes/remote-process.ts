@@ -3,6 +3,7 @@ import { follow } from '../streams/follow.ts'
 import { type Query, wholeNumber } from '../wire/address.ts'
 import { askDone, askJson } from '../wire/ask.ts'
 import { toBase64 } from '../wire/base64.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 import { type OutputEntry, outputChunk } from './output.ts'
 import { exitOf } from './process-info.ts'
@@ -56,7 +57,7 @@ export class RemoteProcess implements Process {
   }
 
   stop({ graceMs, ...rest }: { readonly graceMs?: number } = {}): Promise<ProcessExit> {
-    return this.#ended('stop', { ...rest, waitMs: graceMs })
+    return this.#ended('stop', withFields('stop', rest, { waitMs: graceMs }))
   }
 
   kill(): Promise<ProcessExit> {

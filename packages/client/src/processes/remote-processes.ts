@@ -1,6 +1,7 @@
 import type { LogChunk, LogOptions, Process, ProcessExit, Processes, ProcessInfo } from '@vitrine/protocol'
 import { follow } from '../streams/follow.ts'
 import { askDone, askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 import { type LogEntry, logChunk } from './output.ts'
 import { processInfo } from './process-info.ts'
@@ -23,14 +24,15 @@ export class RemoteProcesses implements Processes {
     return processInfo(await askJson<ProcessInfo>(this.#wire, { path: ['processes', id] }))
   }
 
-  async logs(id: string, { signal, ...query }: LogOptions = {}): Promise<readonly LogChunk[]> {
+  async logs(id: string, { signal, ...rest }: LogOptions = {}): Promise<readonly LogChunk[]> {
+    const query = withFields('logs', rest, { follow: undefined })
     const asked = { path: ['processes', id, 'logs'], query, signal }
     const { entries } = await askJson<{ entries: LogEntry[] }>(this.#wire, asked)
     return entries.map(logChunk)
   }
 
   follow(id: string, { signal, ...rest }: LogOptions = {}): AsyncIterableIterator<LogChunk> {
-    const query = { ...rest, follow: true }
+    const query = withFields('follow', rest, { follow: true })
     return follow(this.#wire, { path: ['processes', id, 'logs'], query, signal }, (data) =>
       logChunk(data as LogEntry),
     )

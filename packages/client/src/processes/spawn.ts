@@ -6,6 +6,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 import { RemoteProcess } from './remote-process.ts'
 import { timeLimit } from './time-limit.ts'
@@ -15,13 +16,14 @@ export async function spawn(wire: Wire, command: Command, options: SpawnOptions)
   const { shell = true, timeoutMs, tty, signal, ...rest } = options
   if (signal?.aborted)
     throw new VitrineError('cancelled', 'It was called off before it began.', { cause: signal.reason })
-  const json = {
-    ...rest,
+  const json = withFields('spawn', rest, {
     command,
+    args: undefined,
+    interactive: undefined,
     ...(typeof command === 'string' && { shell }),
     timeoutMs: timeLimit(timeoutMs),
     tty,
-  }
+  })
   // Not called off with the signal: nobody would know whether it was started.
   const info = await askJson<ProcessInfo>(wire, { method: 'POST', path: ['processes'], json })
   const process = new RemoteProcess(wire, info)

@@ -1,5 +1,6 @@
 import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
 import { askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 
 const defaultWaitMs = 30_000
@@ -30,7 +31,7 @@ export class RemotePorts implements Ports {
   ): Promise<PortAddress> {
     return askJson(this.#wire, {
       path: ['ports', portText(port)],
-      query: { ...rest, wait: timeoutMs },
+      query: withFields('waitFor', rest, { wait: timeoutMs }),
       limitMs: timeoutMs + this.#wire.timeoutMs,
       signal,
     })

@@ -21,6 +21,7 @@ import { RemoteSessions } from '../sessions/remote-sessions.ts'
 import { connectTerminal, type RemoteTerminal } from '../terminals/connect-terminal.ts'
 import { askDone, askJson } from '../wire/ask.ts'
 import { askBytes } from '../wire/incoming.ts'
+import { checkKeys } from '../wire/options.ts'
 import { outgoing } from '../wire/outgoing.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { SandboxDescription } from './description.ts'
@@ -60,6 +61,7 @@ export class RemoteSandbox implements Sandbox {
   }
 
   as(context: CallContext): this {
+    checkKeys('as', context, { run: true, session: true, turn: true, actor: true, traceparent: true })
     // Nothing inherits from it: it is exactly this class.
     return new RemoteSandbox(this.#wire.as(context), this.#description) as this
   }

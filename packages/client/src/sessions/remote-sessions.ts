@@ -1,5 +1,6 @@
 import type { OpenSessionOptions, SessionInfo, Sessions } from '@vitrine/protocol'
 import { askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import type { Wire } from '../wire/wire.ts'
 import { RemoteSession } from './remote-session.ts'
 import type { SessionState } from './session-state.ts'
@@ -14,7 +15,7 @@ export class RemoteSessions implements Sessions {
   }
 
   open(options: OpenSessionOptions): Promise<RemoteSession> {
-    return this.#post(['sessions'], options)
+    return this.#post(['sessions'], withFields('openSession', options, { resume: undefined }))
   }
 
   async list(): Promise<readonly SessionInfo[]> {
@@ -34,12 +35,12 @@ export class RemoteSessions implements Sessions {
   }
 
   resumeOrCreate(options: OpenSessionOptions & { readonly id: string }): Promise<RemoteSession> {
-    return this.#post(['sessions'], { ...options, resume: true })
+    return this.#post(['sessions'], withFields('resumeOrCreate', options, { resume: true } as const))
   }
 
   async #post(
     path: readonly string[],
-    { signal, ...json }: Partial<OpenSessionOptions> & { readonly resume?: true },
+    { signal, ...json }: Partial<OpenSessionOptions> & { readonly resume?: true | undefined },
   ): Promise<RemoteSession> {
     const state = await askJson<SessionState>(this.#wire, { method: 'POST', path, json, signal })
     return new RemoteSession(this.#wire, state)

@@ -1,5 +1,6 @@
 import { type ContentBlock, isVitrineError, type PromptResult, VitrineError } from '@vitrine/protocol'
 import { askDone, askJson } from '../wire/ask.ts'
+import { withFields } from '../wire/options.ts'
 import { insist, poll } from '../wire/poll.ts'
 import type { Wire } from '../wire/wire.ts'
 
@@ -28,7 +29,7 @@ export async function runTurn(
   let again = false
   await insist(wire, times, () => {
     // A daemon that has it may be gone by now: the one after it looks into the record.
-    const json = { ...rest, content, turn, ...(again && { again }) }
+    const json = withFields('prompt', rest, { content, turn, again: again || undefined })
     again = true
     return askJson(wire, { method: 'POST', path: ['prompt'], json, limitMs: wire.timeoutMs })
   })

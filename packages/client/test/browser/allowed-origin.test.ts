@@ -33,7 +33,7 @@ it('follows the output of a process while it runs, and takes its exit', async ()
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
-    const client = vitrine.connect(where)
+    const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
     const process = await sandbox.spawn('echo ready; while read line; do echo "got $line"; done; exit 7')
     const decoder = new TextDecoder()
@@ -64,7 +64,7 @@ it('writes and reads files, as text, as bytes and as streams that tell how far t
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
-    const client = vitrine.connect(where)
+    const client = vitrine.connect({ url: where.url, token: where.token })
     const { files } = await client.attach(where.sandbox)
     await files.write('näme.txt', 'wörds')
     const words = await new Response(await files.read('näme.txt')).text()
@@ -101,7 +101,7 @@ it('watches files from the moment of the call', async () => {
   const { page } = opened
   await page.evaluate(async (where: Where) => {
     const scope = globalThis as unknown as InPage
-    const client = scope.vitrine.connect(where)
+    const client = scope.vitrine.connect({ url: where.url, token: where.token })
     const { files } = await client.attach(where.sandbox)
     const seen: string[] = []
     scope.kept = { seen, client }
@@ -125,7 +125,7 @@ it('has errors with a code and what to do, whatever failed', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
-    const client = vitrine.connect(where)
+    const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
     const failure = async (promise: Promise<unknown>) => {
       const error = await promise.then(
@@ -164,7 +164,7 @@ it('calls off a long command, and is told what came of it', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
-    const client = vitrine.connect(where)
+    const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
     const caller = new AbortController()
     const running = sandbox.exec('echo so far; touch in-page-runs; sleep 600', { signal: caller.signal })

@@ -26,7 +26,7 @@ it('misses and repeats no event although its connection is cut again and again',
   const { page } = opened
   await page.evaluate((where: Where) => {
     const scope = globalThis as unknown as InPage
-    const client = scope.vitrine.connect(where)
+    const client = scope.vitrine.connect({ url: where.url, token: where.token })
     const seen: { seq: number; message: unknown }[] = []
     scope.kept = { seen }
     void (async () => {
@@ -60,7 +60,7 @@ it('has a terminal over a WebSocket: what is typed, its size, its exit', async (
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
-    const client = vitrine.connect(where)
+    const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
     const { id } = await sandbox.spawn(
       'stty -echo; echo up; while read x; do stty size; echo "<$x>"; done; exit 4',
@@ -103,7 +103,7 @@ it('leaves no connection open when it is closed, and no sandbox ended', async ()
   const { page } = opened
   const id = await page.evaluate(async (where: Where) => {
     const scope = globalThis as unknown as InPage
-    const client = scope.vitrine.connect(where)
+    const client = scope.vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
     const process = await sandbox.spawn('sleep 600', { tty: { cols: 80, rows: 24 } })
     const settled: string[] = []

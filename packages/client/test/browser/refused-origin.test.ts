@@ -15,7 +15,7 @@ it('does nothing and learns nothing in a page of an origin that was not allowed,
   await using opened = await pages.newPage()
   const codes = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
-    const client = vitrine.connect(where)
+    const client = vitrine.connect({ url: where.url, token: where.token })
     const code = (promise: Promise<unknown>) =>
       promise.then(
         () => 'answered',

@@ -13,9 +13,26 @@ type Issue = z.core.$ZodIssue
  */
 export function checkOptions(call: string, schema: z.ZodMiniType, options: unknown): void {
   if (options === undefined) return
+  refuseCollections(call, options)
   const checked = schema.safeParse(options)
   if (!checked.success)
     throw invalidOptions(checked.error.issues, options, { root: `${call} options`, at: '' })
+}
+
+/** A Map or a Set has no keys of its own, so that a schema would take it for an object without any. */
+function refuseCollections(call: string, options: unknown): void {
+  if (isCollection(options)) throw notAnObject(`${call} options`, options)
+  for (const [name, value] of Object.entries(options ?? {}))
+    if (isCollection(value)) throw notAnObject(name, value)
+}
+
+function isCollection(value: unknown): value is object {
+  return value instanceof Map || value instanceof Set
+}
+
+function notAnObject(path: string, value: object): VitrineError {
+  const message = `${path}: expected a plain object, got a ${value.constructor.name}.`
+  return new VitrineError('argument_invalid', message, { details: { path } })
 }
 
 /**

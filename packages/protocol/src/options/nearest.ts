@@ -53,3 +53,23 @@ function editDistance(one: string, other: string): number {
   }
   return last[other.length]!
 }
+
+const listedKeys = 20
+const shownKey = 64
+
+/** Names an unknown key, the one that was most likely meant, and what is known. `further` keys may be meant, too. */
+export function unknownKeyMessage(
+  given: string,
+  known: readonly string[],
+  further: readonly string[] = [],
+): string {
+  const meant = nearest(given, [...known, ...further])
+  const shown = JSON.stringify(given.length > shownKey ? `${given.slice(0, shownKey)}…` : given)
+  return [
+    `unknown key ${shown}`,
+    meant === undefined ? '.' : `; did you mean "${meant}"?`,
+    known.length === 0
+      ? ' No keys are known here.'
+      : ` Known keys: ${known.slice(0, listedKeys).join(', ')}${known.length > listedKeys ? ', …' : '.'}`,
+  ].join('')
+}

@@ -101,6 +101,11 @@ export const sessionOptions = lazily({
   open: () => strict({ id: z.optional(z.string()), agent: z.string(), ...sessionFields(), ...inProcess() }),
   resume: () => strict({ ...sessionFields(), ...inProcess() }),
   prompt: () => strict({ turn: z.optional(z.string()), signal: z.optional(signal()) }),
+  answer: () =>
+    strict({
+      action: z.enum(['accept', 'decline', 'cancel']),
+      content: z.optional(jsonObject),
+    }),
   events: () => strict({ after: z.optional(z.custom<string>(() => true)), signal: z.optional(signal()) }),
   fork: () => strict({ id: z.optional(z.string()) }),
   /** What serving a session's tools may take of the host. */

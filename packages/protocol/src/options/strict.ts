@@ -1,8 +1,5 @@
 import * as z from 'zod/mini'
-import { nearest } from './nearest.ts'
-
-const listedKeys = 20
-const shownKey = 64
+import { unknownKeyMessage } from './nearest.ts'
 
 type Shape = z.core.$ZodLooseShape
 
@@ -18,16 +15,7 @@ function unknownKey({ code, keys, inst }: z.core.$ZodRawIssue): string | undefin
   if (code !== 'unrecognized_keys' || !Array.isArray(keys)) return undefined
   const [given = ''] = keys as readonly string[]
   const shape = shapeOf(inst) ?? {}
-  const known = Object.keys(shape)
-  const meant = nearest(given, [...known, ...nestedKeys(shape)])
-  const shown = JSON.stringify(given.length > shownKey ? `${given.slice(0, shownKey)}…` : given)
-  return [
-    `unknown key ${shown}`,
-    meant === undefined ? '.' : `; did you mean "${meant}"?`,
-    known.length === 0
-      ? ' No keys are known here.'
-      : ` Known keys: ${known.slice(0, listedKeys).join(', ')}${known.length > listedKeys ? ', …' : '.'}`,
-  ].join('')
+  return unknownKeyMessage(given, Object.keys(shape), nestedKeys(shape))
 }
 
 /** Keys one level further in: who writes `memory` may mean `limits.memoryBytes`. */

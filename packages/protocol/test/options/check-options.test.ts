@@ -30,6 +30,14 @@ function refusalOf(options: unknown): { readonly message: string; readonly path:
   throw new Error('Expected a refusal, but the options passed.')
 }
 
+it.each([
+  [new Map([['timeoutMs', 5]]), 'exec options: expected a plain object, got a Map.'],
+  [{ credentials: new Map([['token', 'abcd']]) }, 'credentials: expected a plain object, got a Map.'],
+  [{ permissions: new Set() }, 'permissions: expected a plain object, got a Set.'],
+])('refuses a collection instead of an object', (options, message) => {
+  expect(refusalOf(options).message).toBe(message)
+})
+
 const known = 'Known keys: timeoutMs, port, append, depth, permissions, env, credentials, items.'
 
 describe('the refusal of options', () => {

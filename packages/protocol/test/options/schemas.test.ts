@@ -346,6 +346,7 @@ const rows: {
     resume: { good: { model: 'm' }, misspelt: ['models', 'model'] },
     prompt: { good: { turn: 't', signal }, misspelt: ['turns', 'turn'] },
     events: { good: { after: 'c' }, misspelt: ['afer', 'after'] },
+    answer: { good: { action: 'accept', content: { a: 1 } }, misspelt: ['acton', 'action'] },
     fork: { good: { id: 'x' }, misspelt: ['ids', 'id'] },
     toolLimits: {
       good: { waiting: 0, calls: 1 },
