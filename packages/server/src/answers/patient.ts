@@ -1,5 +1,5 @@
 import { Answer } from '../exchange/answer.ts'
-import { closingParts } from '../exchange/body.ts'
+import { closingParts, discard } from '../exchange/body.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import { within } from '../routing/within.ts'
 
@@ -25,7 +25,10 @@ async function* spacesUntil(coming: Promise<Answer>, everyMs: number): AsyncGene
     yield Buffer.from(' ')
     answer = await within(coming, everyMs)
   } while (answer === undefined)
-  // Who may be patient answers with JSON, whole.
-  if (typeof answer.body === 'string') yield Buffer.from(answer.body)
+  if (typeof answer.body !== 'string') {
+    discard(answer.body)
+    throw new Error('A response that is not JSON cannot follow the spaces of one that is.')
+  }
+  yield Buffer.from(answer.body)
   return undefined
 }

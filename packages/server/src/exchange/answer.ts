@@ -36,27 +36,31 @@ export class Answer {
     const headers = Object.entries(this.headers).flatMap(([name, value]) =>
       [value].flat().map((one): [string, string] => [name, one]),
     )
-    const given = isInParts(body) ? ReadableStream.from(ownedParts(body, this.stallMs)) : body
+    const given = isInParts(body) ? streamOf(body, this.stallMs) : body
     return new Response(given, { status, headers })
   }
 }
 
-/** Copies of the parts, which a reader may keep. A reader that stalled finds the stream broken. */
-function ownedParts(body: AsyncIterable<Uint8Array>, stallMs: number | undefined): Parts {
-  let stalled = false
-  const parts = limitStalls(body, stallMs, () => {
-    stalled = true
-    discard(parts)
-  })
-  return {
-    async next() {
-      if (stalled) throw new VitrineError('view_fell_behind', 'The reader did not read.')
-      const next = await parts.next()
-      return next.done ? next : { done: false, value: new Uint8Array(next.value) }
+/** A stream of copies, which a reader may keep. It breaks as soon as its reader stalls, and its source is closed. */
+function streamOf(body: AsyncIterable<Uint8Array>, stallMs: number | undefined): ReadableStream<Uint8Array> {
+  let parts: Parts
+  return new ReadableStream(
+    {
+      start(controller) {
+        parts = limitStalls(body, stallMs, () => {
+          controller.error(new VitrineError('view_fell_behind', 'The reader did not read.'))
+          discard(parts)
+        })
+      },
+      async pull(controller) {
+        const { done, value } = await parts.next()
+        if (done) controller.close()
+        else controller.enqueue(new Uint8Array(value))
+      },
+      async cancel() {
+        await parts.return()
+      },
     },
-    return: () => parts.return(),
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+    { highWaterMark: 0 },
+  )
 }

@@ -95,7 +95,10 @@ function answering(
 
   return (context) => {
     const answer = counted(context)
-    const isPatient = context.request.header('vitrine-patient') === 'true' && typeof route.answer !== 'string'
+    const { request } = context
+    // A stream has heartbeats of its own.
+    const isJson = typeof route.answer !== 'string' && !(route.streams && wantsStream(request))
+    const isPatient = isJson && request.header('vitrine-patient') === 'true'
     return isPatient ? patiently(answer, limits.beatMs) : answer
   }
 }
@@ -118,7 +121,7 @@ function callOf(
       signal ??= AbortSignal.any([request.signal, daemon.closing, ...(cancelled ? [cancelled] : [])])
       return signal
     },
-    wantsStream: request.header('accept')?.includes('text/event-stream') === true,
+    wantsStream: wantsStream(request),
     async sandbox() {
       const { sandbox: id = defaultSandbox.id } = params
       const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
@@ -135,6 +138,10 @@ function callOf(
       return host.store.journal(id)
     },
   }
+}
+
+function wantsStream(request: Asked): boolean {
+  return request.header('accept')?.includes('text/event-stream') === true
 }
 
 /** What a call is for, as its headers say; who called, as its token says unless it names somebody. */

@@ -43,6 +43,8 @@ describe('A body in parts as a web response', () => {
     const reader = new Answer(200, {}, body, 1).toResponse().body!.getReader()
     await reader.read()
     await closed
+    // Whoever mounts the daemon hears of it without another read, and can close the connection.
+    await expect(reader.closed).rejects.toMatchObject({ code: 'view_fell_behind' })
     await expect(reader.read()).rejects.toMatchObject({ code: 'view_fell_behind' })
   })
 })

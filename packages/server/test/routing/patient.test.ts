@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { patiently } from '../../src/answers/patient.ts'
 import { problemAnswer } from '../../src/answers/problem.ts'
 import { Answer } from '../../src/exchange/answer.ts'
+import { closingParts } from '../../src/exchange/body.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial, readAnswer } from '../raw.ts'
 
@@ -52,6 +53,15 @@ describe('an answer that is waited for', () => {
     const response = (await patiently(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
+  })
+
+  it('and comes late as a stream breaks off, and the source of the stream is closed', async () => {
+    const { promise, resolve } = later()
+    const response = (await patiently(promise, 1)).toResponse()
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    resolve(new Answer(200, {}, closingParts((async function* () {})(), close)))
+    await expect(response.text()).rejects.toThrow('not JSON')
+    await closed
   })
 
   it('is not waited for any more by who went: nothing is said, nothing is thrown', async () => {
@@ -105,6 +115,16 @@ describe('a daemon', () => {
     const wrong = await exec('echo a\0b')
     expect(wrong.status).toBe(400)
     expect(wrong.headers.get('content-type')).toBe('application/problem+json')
+  })
+
+  it('streams to who asked for a stream as well, however patient', async () => {
+    await using daemon = await openDaemon({ limits: { beatMs: 1 } })
+    await daemon.call('PUT', '/v1/files/content?path=a')
+    const response = await daemon.fetch('/v1/events', {
+      headers: { accept: 'text/event-stream', 'vitrine-patient': 'true' },
+    })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    await response.body?.cancel()
   })
 
   it('says that it is still there while a command runs, to who asked for it and to nobody else', async () => {
