@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ViteUserConfig } from 'vitest/config'
 import { LongestFirst } from './test-order.ts'
@@ -13,6 +13,8 @@ export function testConfig({ env, ...test }: TestSettings): ViteUserConfig {
     ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
     test: {
       environment: 'node',
+      // Test files share the workers: one that starts anew for each of 400 files imports the packages 400 times.
+      isolate: false,
       testTimeout: 60_000,
       hookTimeout: 60_000,
       // A condition that holds soon on an idle machine can take many seconds on a busy one.
@@ -28,25 +30,6 @@ export function testConfig({ env, ...test }: TestSettings): ViteUserConfig {
       ...test,
     },
   }
-}
-
-/** Packages without I/O: their tests leave nothing behind, and share a worker, which starts and imports once. */
-const pure = ['protocol', 'views']
-
-/** Each package is a project of its own; what spans packages is in `house`. */
-export function projects(): NonNullable<TestSettings['projects']> {
-  const ofPackages = readdirSync(join(root, 'packages')).map((name) => ({
-    name,
-    include: [`packages/${name}/test/**/*.test.ts`],
-    isolate: !pure.includes(name),
-  }))
-  const house = {
-    name: 'house',
-    include: ['scripts', 'conformance', 'contract', 'docs', 'examples'].map(
-      (folder) => `${folder}/test/**/*.test.ts`,
-    ),
-  }
-  return [...ofPackages, house].map((test) => ({ extends: true, test }))
 }
 
 /** The test files that take their size from `conformance/src/scale.ts`. */

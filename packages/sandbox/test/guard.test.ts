@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
-import { hostMarker } from '../src/guard.ts'
-import { openSandbox } from './fixtures/sandbox.ts'
+import { expect, it, vi } from 'vitest'
 
-/** The guards of this very process, by the marker that they look for. */
+// Modules of their own: other tests of this process may have sandboxes, and with them a guard.
+vi.resetModules()
+const { hostMarker } = await import('../src/guard.ts')
+const { openSandbox } = await import('./fixtures/sandbox.ts')
+
+/** The guards of these modules' sandboxes, by the marker that they look for. */
 function guards(): number[] {
   const marker = Object.entries(hostMarker).map(([name, value]) => `${name}=${value}`)[0] ?? ''
   return readdirSync('/proc')

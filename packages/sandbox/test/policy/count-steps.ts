@@ -1,0 +1,29 @@
+// Judges each text that it is sent, and answers with how many blocks of the policy's code ran. In a process of its own:
+// V8 counts block by block only in code that it has not compiled before.
+import { Session } from 'node:inspector/promises'
+
+const session = new Session()
+session.connect()
+await session.post('Profiler.enable')
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+const { commandPolicy } = await import('../../src/policy/command-policy.ts')
+const { judge } = await import('../../src/policy/judge.ts')
+const policy = commandPolicy({ allow: ['*'], deny: ['rm -rf *'], otherwise: 'allow' })
+
+async function stepsSinceLast(): Promise<number> {
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  return result
+    .filter(({ url }) => url.includes('/src/policy/'))
+    .flatMap(({ functions }) => functions)
+    .flatMap(({ ranges }) => ranges)
+    .reduce((sum, { count }) => sum + count, 0)
+}
+
+process.on('message', async (text: string) => {
+  await stepsSinceLast()
+  judge(policy, text)
+  judge(policy, `rm ${text}`)
+  judge(policy, text.split(' '))
+  process.send?.(await stepsSinceLast())
+})
+process.send?.('ready')
