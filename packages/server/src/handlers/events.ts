@@ -10,8 +10,11 @@ import { present } from '../routing/present.ts'
 import { journalSource } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
-/** Held for each reader: what a reader that stops reading costs. */
-const streamPage = 64
+/**
+ * Held for each reader: what a reader that stops reading costs. With 64, a hundred of them slow a live reader by a fifth
+ * until their sockets are full; with 256, by a twentieth.
+ */
+const streamPage = 256
 const maxWaitMs = 60_000
 
 type ReadEvents = (typeof eventRoutes)['readEvents']

@@ -1,8 +1,28 @@
 import type { Delivery } from '@vitrine/journal'
 
-/** Each frame is made once for all readers, and copied for each: what one does with its chunk is nobody else's. */
-export function eventFrames(deliveries: readonly Delivery[]): Uint8Array {
-  return Buffer.concat(deliveries.map((delivery) => delivery.frame(eventFrame)))
+/** Larger chunks have memory of their own, so that a stream keeps little. */
+const keptBytes = 256 * 1024
+
+/**
+ * Joins the frames of events into chunks. Each frame is made once for all readers, and copied into memory that belongs
+ * to one stream, since the garbage of a hundred streams would take more than the streams do: a chunk is valid until the
+ * next one is made.
+ */
+export class FrameJoiner {
+  #memory = Buffer.alloc(0)
+
+  join(deliveries: readonly Delivery[]): Uint8Array {
+    const frames = deliveries.map((delivery) => delivery.frame(eventFrame))
+    const length = frames.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (length > keptBytes) return Buffer.concat(frames)
+    if (length > this.#memory.byteLength) this.#memory = Buffer.allocUnsafeSlow(length)
+    let end = 0
+    for (const one of frames) {
+      this.#memory.set(one, end)
+      end += one.byteLength
+    }
+    return this.#memory.subarray(0, length)
+  }
 }
 
 /** Only an event moves a reader on, so only an event has an id. */

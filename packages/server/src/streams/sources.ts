@@ -1,5 +1,5 @@
 import type { Delivery, Tail } from '@vitrine/journal'
-import { eventFrames, frame } from './frames.ts'
+import { FrameJoiner, frame } from './frames.ts'
 import type { StreamSource } from './stream.ts'
 
 /** Events from the journal, with the cursor of what was looked at in every heartbeat. */
@@ -8,11 +8,12 @@ export function journalSource(
   closing: AbortSignal,
   onClose: () => void,
 ): StreamSource {
+  const frames = new FrameJoiner()
   const where = () => ({ cursor: deliveries.cursor ?? null })
   return {
     async next() {
       const batch = await deliveries.batch()
-      return batch && eventFrames(batch)
+      return batch && frames.join(batch)
     },
     heartbeat: where,
     end: () => ({ ...where(), reason: closing.aborted ? 'closing' : 'over' }),

@@ -1,6 +1,6 @@
 import type { Delivery, Tail } from '@vitrine/journal'
 import { expect, it } from 'vitest'
-import { eventFrames } from '../../src/streams/frames.ts'
+import { FrameJoiner } from '../../src/streams/frames.ts'
 import { openDaemon } from '../daemon.ts'
 import { append, journalOf } from './reading.ts'
 
@@ -19,11 +19,26 @@ it('a chunk has every event under its id, and changing it changes no other reade
       const batch = await firstBatch(source.deliveries({ page, types: ['log.message'] }))
       const expected = batch.map(({ cursor, json }) => `id: ${cursor}\ndata: ${json}\n\n`).join('')
       expect(expected).not.toBe('')
-      const chunk = eventFrames(batch)
+      const chunk = new FrameJoiner().join(batch)
       expect(String(chunk)).toBe(expected)
       chunk.fill(0)
       const others = await firstBatch(source.deliveries({ page, types: ['log.message'] }))
-      expect(String(eventFrames(others))).toBe(expected)
+      expect(String(new FrameJoiner().join(others))).toBe(expected)
     }
   }
+})
+
+it('a stream reuses the memory of its chunks, but keeps no large ones', async () => {
+  await using daemon = await openDaemon()
+  const journal = await journalOf(daemon)
+  await append(journal, 0, 2)
+  const [first, second] = await firstBatch(journal.deliveries({ types: ['log.message'] }))
+  const frames = new FrameJoiner()
+  const chunk = frames.join([first!])
+  const text = String(chunk)
+  expect(frames.join([second!]).buffer).toBe(chunk.buffer)
+  const many = frames.join(Array.from({ length: 2_000 }, () => first!))
+  expect(many.byteLength).toBeGreaterThan(256 * 1024)
+  expect(String(many)).toBe(text.repeat(2_000))
+  expect(frames.join([first!]).buffer).toBe(chunk.buffer)
 })
