@@ -76,7 +76,7 @@ export function importsOf(source: string): string[] {
   ].map(([, from, bare]) => from ?? bare ?? '')
 }
 
-export function readHouse(): { files: SourceFile[]; dependencies: Record<string, string[]> } {
+export function readRepo(): { files: SourceFile[]; dependencies: Record<string, string[]> } {
   const files: SourceFile[] = []
   const dependencies: Record<string, string[]> = {}
   for (const name of packageFolders()) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '@vitrine/protocol'
-import { forbiddenArrows, readHouse } from './arrows.ts'
+import { forbiddenArrows, readRepo } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
 import { formComplaints, schemaComplaints } from './openapi-contract.ts'
@@ -13,7 +13,7 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
   types: () => runTool('tsc', ['-p', 'tsconfig.json']),
   lint: () => runTool('biome', ['ci', '--error-on-warnings']),
   arrows: () => {
-    const { files, dependencies } = readHouse()
+    const { files, dependencies } = readRepo()
     const complaints = forbiddenArrows(files, dependencies)
     for (const complaint of complaints) console.error(complaint)
     return complaints.length === 0

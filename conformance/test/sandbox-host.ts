@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
-import { createSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, local } from '@vitrine/sandbox'
 
 // A host for the kit to kill: node sandbox-host.ts <isolation> <data>, and on its input the commands to spawn.
 const [, , isolation, data = ''] = process.argv
 const commands: unknown = JSON.parse(await text(process.stdin))
-const sandbox = await createSandbox({
+const sandbox = await createLocalSandbox({
   provider: local({ data, isolation: isolation === 'bubblewrap' ? 'bubblewrap' : 'none' }),
 })
 for (const command of Array.isArray(commands) ? commands : []) await sandbox.spawn(String(command))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
-import { commandPolicy, createSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
+import { commandPolicy, createLocalSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
 import { forwarding } from '../src/drivers/forward.ts'
 import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
 
@@ -17,7 +17,7 @@ export function localSandboxes(
   mode: WatchOptions['mode'] = 'native',
 ): MakeSandbox {
   return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
-    const { limits, network, reach, policy, grants, watch, commitMs } = wish
+    const { limits, network, egress, policy, grants, watch, commitMs } = wish
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
     const driver = kind === 'memory' ? memoryStore() : sqliteStore({ path: join(data, 'journal.db') })
@@ -28,11 +28,11 @@ export function localSandboxes(
         isolation,
         ...(limits && { limits }),
         ...(network && { network }),
-        ...(reach && { reach }),
+        ...(egress && { egress }),
         ...(grants && { grants }),
         watch: polled(watch, mode),
       })
-      const sandbox = await createSandbox({
+      const sandbox = await createLocalSandbox({
         provider,
         store,
         ...(policy && { policy: commandPolicy(policy) }),

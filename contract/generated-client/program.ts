@@ -72,7 +72,7 @@ export async function callTenRoutes(baseUrl: string, token: string) {
   const answered = given(
     await api.POST('/v1/sandboxes/{sandbox}/sessions/{session}/prompt', {
       params: { path: { sandbox, session: session.id }, query: { wait: 'true' } },
-      body: { content: 'say hello' },
+      body: { prompt: 'say hello' },
     }),
   )
 
@@ -101,7 +101,7 @@ export async function callTenRoutes(baseUrl: string, token: string) {
     execs: page.events.filter((item) => opOf(item) === 'exec').length,
     turns: page.events.flatMap((item) => (item.type === 'turn.finished' ? [item.data.outcome] : [])),
     isLast: page.end,
-    missing: { status: missing.response.status, code: missing.error?.code, todo: missing.error?.todo },
+    missing: { status: missing.response.status, code: missing.error?.code, hint: missing.error?.hint },
     removed: removed.response.status,
   }
 }

@@ -31,7 +31,7 @@ describe('A client that a published generator makes from the document', () => {
       execs: 1,
       turns: ['ok'],
       isLast: true,
-      missing: { status: 404, code: 'not_found', todo: expect.stringMatching(/\w/) },
+      missing: { status: 404, code: 'not_found', hint: expect.stringMatching(/\w/) },
       removed: 204,
     })
   })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { forbiddenArrows, importsOf, readHouse } from '../arrows.ts'
+import { forbiddenArrows, importsOf, readRepo } from '../arrows.ts'
 
 describe('the house plan', () => {
   it('holds for every package', () => {
-    const { files, dependencies } = readHouse()
+    const { files, dependencies } = readRepo()
     expect(files.length).toBeGreaterThan(50)
     expect(forbiddenArrows(files, dependencies)).toEqual([])
   })

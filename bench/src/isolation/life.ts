@@ -1,5 +1,5 @@
 import { memoryStore, openStore } from '@vitrine/journal'
-import { createSandbox, type LocalOptions, local } from '@vitrine/sandbox'
+import { createLocalSandbox, type LocalOptions, local } from '@vitrine/sandbox'
 import { measurement } from '../measurement.ts'
 import { bubblewrapArgs, raw } from '../processes/raw.ts'
 import { median, type Row } from '../report.ts'
@@ -69,7 +69,7 @@ async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life>
     await using store = await openStore(memoryStore())
     const memory = idleMemory()
     let began = performance.now()
-    const sandbox = await createSandbox({ store, provider: local({ data, ...options }), signal })
+    const sandbox = await createLocalSandbox({ store, provider: local({ data, ...options }), signal })
     const startMs = performance.now() - began
     const kib = memory()
     const { counts } = await sandbox.journal.summary({ types: ['sandbox.degraded'] })

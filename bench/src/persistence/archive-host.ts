@@ -3,7 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
-import { createSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, local } from '@vitrine/sandbox'
 import { openPeer } from '../peers/peers.ts'
 import { fromFile, fromReadStream, toFile, toFilePlainly } from './file-streams.ts'
 
@@ -65,7 +65,7 @@ async function answer(order: ArchiveOrder | 'end'): Promise<void> {
 
 async function ours(root: string): Promise<Way> {
   const provider = local({ root, data: join(folder, 'data'), isolation: 'none' })
-  const sandbox = await createSandbox({ store, provider })
+  const sandbox = await createLocalSandbox({ store, provider })
   return {
     persist: async () => toFile(await sandbox.persist(), archive),
     persistPlainly: async () => toFilePlainly(await sandbox.persist(), archive),

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { openStore, sqliteStore } from '@vitrine/journal'
-import { createSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, local } from '@vitrine/sandbox'
 import { openPeer } from '../peers/peers.ts'
 import { treeCommand } from './alive.ts'
 
@@ -18,7 +18,7 @@ async function starter(): Promise<(command: string) => Promise<unknown>> {
     case 'bubblewrap': {
       const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
       const provider = local({ isolation: who, data: join(folder, 'data') })
-      const sandbox = await createSandbox({ store, provider })
+      const sandbox = await createLocalSandbox({ store, provider })
       return (command) => sandbox.spawn(command)
     }
     case 'raw':

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openStore, sqliteStore } from '@vitrine/journal'
-import { createSandbox, type LocalOptions, type LocalSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, type LocalOptions, type LocalSandbox, local } from '@vitrine/sandbox'
 import { abortable } from '../abortable.ts'
 import { inScratch } from '../scratch.ts'
 
@@ -13,7 +13,7 @@ export async function withSandbox<T>(
   return inScratch(async (folder) => {
     await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
     const provider = local({ data: join(folder, 'data'), ...options })
-    await using sandbox = await createSandbox({ store, provider, signal })
+    await using sandbox = await createLocalSandbox({ store, provider, signal })
     return await abortable(signal, run(sandbox, folder))
   })
 }

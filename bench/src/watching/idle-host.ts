@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
-import { createSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, local } from '@vitrine/sandbox'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 
 export interface IdleCost {
@@ -40,7 +40,7 @@ async function watch(): Promise<() => Promise<void>> {
   const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
   const data = join(folder, 'data')
   const provider = local({ root, data, ...(who === 'off' && { watch: false }) })
-  const sandbox = await createSandbox({ store, provider })
+  const sandbox = await createLocalSandbox({ store, provider })
   return async () => {
     await sandbox.close()
     await store.close()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
-import { createSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
 import type { PeerWatcher, Told } from '../peers/watchers.ts'
 import { now } from './clock.ts'
 
@@ -28,7 +28,7 @@ export interface Watching {
 export async function ours(root: string, folder: string): Promise<Watching> {
   const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
   const provider = local({ root, data: join(folder, 'data'), binds: [{ source: process.execPath }] })
-  const sandbox = await createSandbox({ store, provider })
+  const sandbox = await createLocalSandbox({ store, provider })
   const heard: Heard[] = []
   const ending = new AbortController()
   const reading = read(sandbox, heard, ending.signal)

@@ -6,7 +6,7 @@ export async function allItems(
   options: ReadOptions = {},
 ): Promise<readonly JournalItem[]> {
   const items: JournalItem[] = []
-  const next = options.order === 'backwards' ? 'before' : 'after'
+  const next = options.order === 'desc' ? 'before' : 'after'
   for (let page: Page | undefined; page === undefined || !page.end; ) {
     page = await from.read({ ...options, ...(page && { [next]: page.cursor }) })
     for (const item of page.events) items.push(item)

@@ -61,7 +61,7 @@ export function logCases(make: MakeSandbox): void {
       const process = await sandbox.spawn('echo early; while [ ! -e go ]; do sleep 0.02; done; echo late')
       await watch(process).shows('early')
       await sleep(20)
-      const { cursor } = await journal.read({ order: 'forwards', limit: 10_000 })
+      const { cursor } = await journal.read({ order: 'asc', limit: 10_000 })
       const time = new Date().toISOString()
       await sleep(5)
       await sandbox.exec('touch go')

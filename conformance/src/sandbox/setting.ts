@@ -22,7 +22,7 @@ export interface SandboxWish {
     }
   }
   readonly network?: 'none' | 'host'
-  readonly reach?: readonly string[]
+  readonly egress?: readonly string[]
   readonly policy?: {
     readonly allow?: readonly string[]
     readonly deny?: readonly string[]

@@ -35,9 +35,9 @@ export function gapCases(makeStore: MakeStore): void {
       expect(items.some(isGap)).toBe(true)
       expect(await takeTo(journal.tail(), journal.head.seq)).toEqual(items)
       for (const limit of [1, 3, 10]) expect(await allItems(journal, { limit })).toEqual(items)
-      expect(await allItems(journal, { order: 'backwards' })).toEqual(items.toReversed())
+      expect(await allItems(journal, { order: 'desc' })).toEqual(items.toReversed())
       for (const limit of [1, 3])
-        expect(await allItems(journal, { order: 'backwards', limit })).toEqual(items.toReversed())
+        expect(await allItems(journal, { order: 'desc', limit })).toEqual(items.toReversed())
       const reader = await (await scene.readOnly()).journal('a')
       expect(await allItems(reader)).toEqual(items)
       expect(await takeTo(reader.tail(), journal.head.seq)).toEqual(items)
@@ -71,7 +71,7 @@ export function gapCases(makeStore: MakeStore): void {
         if (seq === 0) continue
         const before = (await again.read({ before: cursor })).events
         expect(coverageFault(before, { end: seq - 1 })).toBeUndefined()
-        const backwards = (await again.read({ before: cursor, order: 'backwards' })).events
+        const backwards = (await again.read({ before: cursor, order: 'desc' })).events
         expect(backwards).toEqual(before.toReversed())
       }
     })

@@ -13,7 +13,7 @@ export function orderCases(makeStore: MakeStore): void {
       const scene = await newScene(makeStore)
       const { store, texts } = await interleaved(scene)
       expect(textsOf((await store.read()).events)).toEqual(texts)
-      expect(textsOf((await store.read({ order: 'backwards' })).events)).toEqual(texts.toReversed())
+      expect(textsOf((await store.read({ order: 'desc' })).events)).toEqual(texts.toReversed())
       const again = await scene.reopen(store)
       expect(textsOf((await again.read()).events)).toEqual(texts)
     })

@@ -21,7 +21,7 @@ export function readCases(makeStore: MakeStore): void {
       const forwards = await journal.read()
       expect(seqsOf(forwards.events)).toEqual(numbers(1, shelf.length))
       expect(forwards.end).toBe(true)
-      const backwards = await journal.read({ order: 'backwards' })
+      const backwards = await journal.read({ order: 'desc' })
       expect(backwards.events).toEqual(forwards.events.toReversed())
       expect(backwards.end).toBe(true)
     })
@@ -29,21 +29,21 @@ export function readCases(makeStore: MakeStore): void {
     it.each([1, 3, 1_000])('is paged by %i in both directions, without gap or duplicate', async (limit) => {
       const { journal, all } = await library(makeStore)
       expect(await allItems(journal, { limit })).toEqual(all)
-      expect(await allItems(journal, { limit, order: 'backwards' })).toEqual(all.toReversed())
+      expect(await allItems(journal, { limit, order: 'desc' })).toEqual(all.toReversed())
     })
 
     it('reads between two cursors', async () => {
       const { journal } = await library(makeStore)
       const [after, before] = [journal.cursor({ seq: 3 }), journal.cursor({ seq: 8 })]
       expect(seqsOf((await journal.read({ after, before })).events)).toEqual([4, 5, 6, 7])
-      expect(seqsOf((await journal.read({ after, before, order: 'backwards' })).events)).toEqual([7, 6, 5, 4])
+      expect(seqsOf((await journal.read({ after, before, order: 'desc' })).events)).toEqual([7, 6, 5, 4])
       expect(seqsOf((await journal.read({ after: before, before: after })).events)).toEqual([])
     })
 
     it('starts at a seq, in both directions', async () => {
       const { journal } = await library(makeStore)
       expect(seqsOf((await journal.read({ at: 5, limit: 3 })).events)).toEqual([5, 6, 7])
-      expect(seqsOf((await journal.read({ at: 5, limit: 3, order: 'backwards' })).events)).toEqual([5, 4, 3])
+      expect(seqsOf((await journal.read({ at: 5, limit: 3, order: 'desc' })).events)).toEqual([5, 4, 3])
       expect(seqsOf((await journal.read({ at: 10_000 })).events)).toEqual([])
     })
 
@@ -122,14 +122,14 @@ export function readCases(makeStore: MakeStore): void {
           session: fc.constantFrom('ses_1', 'ses_2', 'ses'),
           run: fc.constantFrom('run_1', 'run_2'),
           text: fc.constantFrom('needle', 'a', 'A', '%', '_', 'ses_1', '"', 'é', 'É', '/src'),
-          order: fc.constantFrom('forwards' as const, 'backwards' as const),
+          order: fc.constantFrom('asc' as const, 'desc' as const),
           limit: fc.integer({ min: 1, max: 12 }),
         },
         { requiredKeys: [] },
       )
       await fc.assert(
         fc.asyncProperty(options, async (one) => {
-          const expected = (one.order === 'backwards' ? all.toReversed() : all).filter(looked(one))
+          const expected = (one.order === 'desc' ? all.toReversed() : all).filter(looked(one))
           expect(await allItems(journal, one)).toEqual(expected)
         }),
         { numRuns: 100 },
@@ -151,7 +151,7 @@ export function readCases(makeStore: MakeStore): void {
       expect(page.end).toBe(true)
       await journal.append([message('no'), fileChanged('/a')])
       expect(seqsOf((await journal.read({ ...nothing, after: page.cursor })).events)).toEqual([12_502])
-      const backwards = await journal.read({ types: ['turn.*'], order: 'backwards' })
+      const backwards = await journal.read({ types: ['turn.*'], order: 'desc' })
       expect(backwards).toMatchObject({ events: [], end: true })
     })
 
@@ -170,12 +170,12 @@ export function readCases(makeStore: MakeStore): void {
         ).resolves.toBeDefined()
       }
       await handBack({})
-      await handBack({ order: 'backwards' })
+      await handBack({ order: 'desc' })
       await journal.append(messages(4))
       const newest = journal.cursor({ seq: 4 })
       await handBack({ after: newest })
-      await handBack({ before: newest, order: 'backwards' })
-      await handBack({ after: newest, order: 'backwards' })
+      await handBack({ before: newest, order: 'desc' })
+      await handBack({ after: newest, order: 'desc' })
     })
 
     it('refuses limits, orders and places that are none', async () => {

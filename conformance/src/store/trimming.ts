@@ -60,7 +60,7 @@ export function trimmingCases(makeStore: MakeStore): void {
           const page = await journal.read()
           expect(driver.unused).toEqual([])
           expect(coverageFault(page.events), `trimmed to ${events}`).toBeUndefined()
-          const backwards = (await journal.read({ order: 'backwards' })).events.toReversed()
+          const backwards = (await journal.read({ order: 'desc' })).events.toReversed()
           expect(coverageFault(backwards, { end: journal.head.seq })).toBeUndefined()
         }
       },

@@ -11,7 +11,7 @@ export interface ProgramAgent {
   /** Where it is started; default the session's directory. */
   readonly cwd?: string
   /** Hosts and ports that it must reach. */
-  readonly reach?: readonly string[]
+  readonly egress?: readonly string[]
   /** Whether one process may serve several sessions; default no. */
   readonly shared?: boolean
 }
@@ -26,10 +26,10 @@ export interface PromptContext {
 }
 
 /** What a function agent says: a text, an update of the protocol, or an event of any vocabulary. */
-export type Said = string | JsonObject
+export type AgentOutput = string | JsonObject
 
 /** Nothing, one, several at once, or several as they come. */
-export type Saying = Said | readonly Said[] | AsyncIterable<Said> | undefined
+export type AgentOutputs = AgentOutput | readonly AgentOutput[] | AsyncIterable<AgentOutput> | undefined
 
 /** A function is an agent too. */
 export interface FunctionAgent {
@@ -37,7 +37,7 @@ export interface FunctionAgent {
   onPrompt(
     prompt: string,
     context: PromptContext & { readonly content: readonly ContentBlock[] },
-  ): Saying | Promise<Saying>
+  ): AgentOutputs | Promise<AgentOutputs>
 }
 
 export type CustomAgent = ProgramAgent | FunctionAgent

@@ -1,17 +1,17 @@
 /** Coding agents over the Agent Client Protocol: registry, installation, sessions, permissions, and a demo agent. */
 export type {
+  AgentOutput,
+  AgentOutputs,
   CustomAgent,
   FunctionAgent,
   ProgramAgent,
   PromptContext,
-  Said,
-  Saying,
   ToolsOption,
 } from './agents.ts'
-export { Bridge, type BridgeOptions, type Direction, type Meaning } from './bridge/bridge.ts'
-export type { Party, PartyOptions } from './bridge/party.ts'
-export type { AgentExit, AgentTransport, LastWords } from './bridge/transport.ts'
-export { agentPlaces } from './install/agent-places.ts'
+export { Bridge, type BridgeOptions, type Direction, type Interpretation } from './bridge/bridge.ts'
+export type { BridgeClient, BridgeClientOptions } from './bridge/bridge-client.ts'
+export type { AgentExit, AgentTransport, StderrExcerpt } from './bridge/transport.ts'
+export { agentFolders } from './install/agent-folders.ts'
 export { type InstallAgentOptions, installAgent } from './install/install-agent.ts'
 export { can } from './registry/capabilities.ts'
 export type { AgentEntry } from './registry/entry.ts'
@@ -23,5 +23,5 @@ export {
   SandboxSessions,
   type SandboxSessionsOptions,
 } from './sessions/sandbox-sessions.ts'
-export type { AgentsOf } from './sessions/start-agent.ts'
+export type { AgentConfig } from './sessions/start-agent.ts'
 export type { HostTool, HostToolContext } from './tools/host-tool.ts'

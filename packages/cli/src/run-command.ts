@@ -1,8 +1,8 @@
 import { toVitrineError } from '@vitrine/protocol'
 import pc from 'picocolors'
+import { escapeLinesForTerminal } from './escape-lines.ts'
 import { createProgram } from './program.ts'
 import { exitOnSignals } from './signals.ts'
-import { tameLines } from './tame-lines.ts'
 
 /** The command that this process was started as. */
 export async function runCommand(): Promise<void> {
@@ -16,8 +16,8 @@ export async function runCommand(): Promise<void> {
     await createProgram().parseAsync()
   } catch (thrown) {
     const error = toVitrineError(thrown)
-    console.error(`${pc.red('error')} ${tameLines(error.message)}`)
-    console.error(pc.dim(tameLines(`${error.code}: ${error.todo}`)))
+    console.error(`${pc.red('error')} ${escapeLinesForTerminal(error.message)}`)
+    console.error(pc.dim(escapeLinesForTerminal(`${error.code}: ${error.hint}`)))
     process.exitCode = 1
   }
 }

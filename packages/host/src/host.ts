@@ -1,4 +1,4 @@
-import type { AgentsOf } from '@vitrine/agents'
+import type { AgentConfig } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type AgentInfo,
@@ -32,7 +32,7 @@ export interface HostParts {
   readonly store: Store
   readonly journal: Journal
   readonly records: Records
-  readonly agents: AgentsOf
+  readonly agents: AgentConfig
   /** What every sandbox on this machine has unless it says otherwise. */
   readonly defaults: LocalOptions
   /** Lets go of the data directory. */
@@ -111,7 +111,7 @@ export class Host implements SandboxClient, AsyncDisposable {
       provider,
       labels,
       createdAt,
-      state: state === 'kept' && this.#live.isUp(id) ? 'running' : state,
+      state: state === 'stopped' && this.#live.isUp(id) ? 'running' : state,
     }))
   }
 
@@ -214,7 +214,7 @@ function newRecord(options: HostCreateOptions): SandboxRecord {
       `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
     )
   const createdAt = new Date().toISOString()
-  return { id, provider, state: 'kept', createdAt, labels, local, ...(workspace && { workspace }) }
+  return { id, provider, state: 'stopped', createdAt, labels, local, ...(workspace && { workspace }) }
 }
 
 function closed(): VitrineError {

@@ -1,4 +1,4 @@
-import type { FunctionAgent, PromptContext, Said, Saying } from '@vitrine/agents'
+import type { AgentOutput, AgentOutputs, FunctionAgent, PromptContext } from '@vitrine/agents'
 import type { JsonObject, SandboxClient } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
@@ -11,7 +11,7 @@ export const inProcessAgent = 'in-process'
 
 export interface InProcessOptions {
   /** What becomes of a prompt: texts, updates of the protocol, or events of any vocabulary. */
-  onPrompt(prompt: string, context: PromptContext): Saying | Promise<Saying>
+  onPrompt(prompt: string, context: PromptContext): AgentOutputs | Promise<AgentOutputs>
   /** Begins the name of a temporary directory for each sandbox, whose changes are followed. Without it nothing is. */
   readonly workdir?: string
   /** Of the only sandbox, or by number; default `in-process-1`, `in-process-2`, … */
@@ -64,7 +64,7 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
 /** Something that does one task, made anew for each. */
 export interface InlineExecutor {
   /** Its result, or what it says on the way; then `resultArtifact` has the result. */
-  execute(task: string, signal: AbortSignal): Promise<unknown> | AsyncIterable<Said>
+  execute(task: string, signal: AbortSignal): Promise<unknown> | AsyncIterable<AgentOutput>
   resultArtifact?(): { readonly out?: unknown; readonly spent?: JsonObject }
   teardown?(grace: 'brutalKill'): unknown
 }
@@ -89,7 +89,7 @@ async function* runInline(
   factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
   prompt: string,
   context: PromptContext,
-): AsyncGenerator<Said> {
+): AsyncGenerator<AgentOutput> {
   const executor = await factory(context)
   try {
     const running = executor.execute(prompt, context.signal)

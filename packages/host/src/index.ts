@@ -1,5 +1,12 @@
 /** Sandboxes with agents in them: a data directory, records, recovery, shutdown; and sandboxes in this very process. */
-export type { CustomAgent, FunctionAgent, HostTool, ProgramAgent, PromptContext, Said } from '@vitrine/agents'
+export type {
+  AgentOutput,
+  CustomAgent,
+  FunctionAgent,
+  HostTool,
+  ProgramAgent,
+  PromptContext,
+} from '@vitrine/agents'
 export { commandPolicy, type LocalOptions, local, type WorkspaceManifest } from '@vitrine/sandbox'
 export { parseAgent } from './agents-file.ts'
 export { createSandbox, type ScriptSandboxOptions } from './create-sandbox.ts'

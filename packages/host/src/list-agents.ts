@@ -1,4 +1,4 @@
-import { type AgentsOf, listAgents as listKnown } from '@vitrine/agents'
+import { type AgentConfig, listAgents as listKnown } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { customInfo } from './custom-info.ts'
@@ -20,6 +20,6 @@ export async function listAgents(options: ListAgentsOptions = {}): Promise<reado
   return listOf(agentsOf(options, placesOf(options.data)))
 }
 
-export function listOf({ cache, custom, env, home }: AgentsOf): Promise<readonly AgentInfo[]> {
+export function listOf({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {
   return listKnown({ cache, env, home, custom: custom.map(customInfo) })
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endSurvivors } from '@vitrine/sandbox'
+import { killOrphans } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
 
 /** What has not ended by then is ended without a word. */
@@ -67,12 +67,12 @@ export class LiveSandboxes {
     const ending = Promise.allSettled([...closing, ...more])
     await Promise.race([ending, sleep(endMs, undefined, { ref: false })])
     if (left.size === 0) return
-    await endSurvivors([...left].map(workOf), this.#data).catch(() => undefined)
+    await killOrphans([...left].map(workOf), this.#data).catch(() => undefined)
     await Promise.race([ending, sleep(noticeMs, undefined, { ref: false })])
   }
 }
 
 /** Whatever carries the mark of a sandbox. */
-function workOf(sandbox: string): Parameters<typeof endSurvivors>[0][number] {
+function workOf(sandbox: string): Parameters<typeof killOrphans>[0][number] {
   return { journal: sandbox, kind: 'process', id: sandbox, startedAt: 0, context: { sandbox }, data: {} }
 }

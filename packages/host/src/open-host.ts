@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { endSurvivors, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
+import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
 import { type AgentSettings, agentsOf, openPlaces, type Places } from './settings.ts'
@@ -31,7 +31,7 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const agents = agentsOf(options, places)
   const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })
   const store = await openStore(driver, {
-    sweep: (open) => endSurvivors(open, places.data),
+    sweep: (open) => killOrphans(open, places.data),
     ...(options.takeover && { takeover: true }),
   })
   return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
@@ -46,8 +46,8 @@ async function begin(
     // Not before the store is ours: its last owner may still have written some.
     const records = new Records(folder)
     const journal = await store.journal('host', { source: 'host' })
-    const kept = records.list().filter(({ state }) => state === 'kept').length
-    await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, kept } }])
+    const stopped = records.list().filter(({ state }) => state === 'stopped').length
+    await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, stopped } }])
     return new Host({ ...parts, data, records, store, journal, release: () => store.close() })
   } catch (error) {
     await store.close()

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { agentPlaces, SandboxSessions } from '@vitrine/agents'
-import { createSandbox, type LocalOptions } from '@vitrine/sandbox'
+import { agentFolders, SandboxSessions } from '@vitrine/agents'
+import { createLocalSandbox, type LocalOptions } from '@vitrine/sandbox'
 import type { HostCreateOptions, HostParts } from './host.ts'
 import { HostSandbox } from './host-sandbox.ts'
 import type { SandboxRecord } from './records.ts'
@@ -23,7 +23,7 @@ export async function raiseSandbox(
 ): Promise<HostSandbox> {
   const { store, agents, records } = parts
   const { id, workspace } = record
-  const engine = await createSandbox({
+  const engine = await createLocalSandbox({
     id,
     store,
     provider: { name: 'local', options: localOptions(parts, record.local) },
@@ -56,7 +56,7 @@ export async function raiseSandbox(
 function localOptions({ data, defaults, agents }: HostParts, given: LocalOptions): LocalOptions {
   const options = { ...defaults, ...given, data }
   const isolated = options.isolation !== 'none'
-  const binds = isolated ? agentPlaces(agents).map((source) => ({ source })) : []
+  const binds = isolated ? agentFolders(agents).map((source) => ({ source })) : []
   const user = options.user ?? plainUser(options.root, agents.node)
   return {
     ...options,

@@ -8,7 +8,7 @@ import { readStoredManifest, storedManifest } from './stored-manifest.ts'
 export interface SandboxRecord {
   readonly id: string
   readonly provider: 'local'
-  readonly state: 'kept' | 'destroyed'
+  readonly state: 'stopped' | 'destroyed'
   readonly createdAt: string
   readonly labels: Readonly<Record<string, string>>
   readonly local: LocalOptions

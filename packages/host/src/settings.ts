@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { AgentsOf, CustomAgent } from '@vitrine/agents'
+import type { AgentConfig, CustomAgent } from '@vitrine/agents'
 import type { InstallProgress } from '@vitrine/protocol'
 import { readAgentsFile } from './agents-file.ts'
 
@@ -48,7 +48,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-export function agentsOf(settings: AgentSettings, places: Pick<Places, 'cache' | 'data'>): AgentsOf {
+export function agentsOf(settings: AgentSettings, places: Pick<Places, 'cache' | 'data'>): AgentConfig {
   const { agents = [], install = 'lazy', onInstall, agentCache } = settings
   const named = new Set(agents.map(({ name }) => name))
   const filed = readAgentsFile(join(places.data, 'agents.json')).filter(({ name }) => !named.has(name))

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { createSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, local } from '@vitrine/sandbox'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { HostSandbox } from '../src/index.ts'
 import { LiveSandboxes } from '../src/live-sandboxes.ts'
@@ -51,7 +51,7 @@ describe('closing a host', () => {
     const data = dataFolder()
     const live = new LiveSandboxes(data)
     void live.raise('stubborn', never)
-    await using engine = await createSandbox({ id: 'stubborn', provider: local({ data, isolation }) })
+    await using engine = await createLocalSandbox({ id: 'stubborn', provider: local({ data, isolation }) })
     const sleeping = await engine.spawn('sleep 31337')
     await live.endAll([])
     expect((await sleeping.exit).outcome).not.toBe('ok')
@@ -100,12 +100,12 @@ describe('a sandbox of a host that was', () => {
     await expect(sandbox.lifecycle.start()).rejects.toMatchObject({ code: 'sandbox_not_running' })
     const { host } = await states(async (one) => void (await one.as({ actor: 'me' }).lifecycle.stop()))
     await (await host.attach('one')).close()
-    expect(host.list()).toMatchObject([{ state: 'kept' }])
+    expect(host.list()).toMatchObject([{ state: 'stopped' }])
   })
 
   it('shut down is listed as kept, and attaching to it starts it', async () => {
     const { sandbox, again, state } = await states((one) => one.lifecycle.shutdown())
-    expect(state).toBe('kept')
+    expect(state).toBe('stopped')
     expect(again).toBe(sandbox)
   })
 })

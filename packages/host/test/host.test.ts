@@ -17,7 +17,7 @@ describe('a host', () => {
     await first.close()
 
     const second = await open(data)
-    expect(second.list()).toMatchObject([{ id: 'kept', state: 'kept' }])
+    expect(second.list()).toMatchObject([{ id: 'kept', state: 'stopped' }])
     const again = await second.attach('kept')
     expect(await second.attach('kept')).toBe(again)
     expect((await again.exec('cat notes.txt; echo " $COLOUR"')).stdout).toBe('remember me red\n')

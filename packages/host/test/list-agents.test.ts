@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { agentPlaces } from '@vitrine/agents'
+import { agentFolders } from '@vitrine/agents'
 import { expect, it } from 'vitest'
 import { listAgents } from '../src/index.ts'
 import { dataFolder, open } from './fixtures/data.ts'
@@ -25,7 +25,7 @@ it('brings Node into a sandbox, and not what lies beside it', () => {
   mkdirSync(dirname(node))
   writeFileSync(node, '')
   const cache = join(folder, 'agents')
-  const places = agentPlaces({ cache, node })
+  const places = agentFolders({ cache, node })
   expect(places).toEqual(expect.arrayContaining([cache, node]))
   expect(places).not.toContain(dirname(node))
   for (const place of places.filter((path) => !path.startsWith(folder))) {

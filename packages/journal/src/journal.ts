@@ -14,7 +14,6 @@ import {
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Committer, JournalState } from './append/committer.ts'
-import { HeldStream, type JournalStream, type StreamOptions } from './append/held-stream.ts'
 import {
   type PreparedAppend,
   prepare,
@@ -22,6 +21,7 @@ import {
   type Workshop,
   type Writer,
 } from './append/prepare.ts'
+import { HeldStream, type JournalStream, type StreamOptions } from './append/redacting-stream.ts'
 import type { PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
@@ -31,11 +31,11 @@ import {
   type OperateOptions,
   type Operation,
   type OperationHost,
-  observe,
   operate,
+  operateAtOnce,
 } from './operate/operate.ts'
-import type { Delivery, DeliveryOptions } from './read/delivery.ts'
-import { eventFilter, type PageText, type Reader, type Subject } from './read/reader.ts'
+import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
+import { type EncodedPage, eventFilter, type Reader, type Subject } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { Tail } from './read/tail.ts'
 import type { RetentionLimits } from './retention/retention.ts'
@@ -124,7 +124,7 @@ export class Journal implements JournalReader {
   stream(options?: StreamOptions): JournalStream {
     checkOptions('stream', journalOptions.stream, options)
     return new HeldStream({
-      patient: options?.patient ?? false,
+      retryWhileFailing: options?.retryWhileFailing ?? false,
       redactor: this.#core.workshop.redactor,
       check: (events) => events.forEach(checkEventInput),
       context: () => this.#writing().context,
@@ -160,8 +160,8 @@ export class Journal implements JournalReader {
   }
 
   /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
-  readText(options?: ReadOptions): Promise<PageText> {
-    return this.#core.reader.pageText(this.#core.subject, options)
+  readEncoded(options?: ReadOptions): Promise<EncodedPage> {
+    return this.#core.reader.encodedPage(this.#core.subject, options)
   }
 
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
@@ -169,8 +169,8 @@ export class Journal implements JournalReader {
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
-  deliveries(options?: DeliveryOptions): Tail<Delivery> {
-    return this.#core.reader.deliveries(this.#core.subject, options)
+  tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
+    return this.#core.reader.tailEncoded(this.#core.subject, options)
   }
 
   async summary(options: SummaryOptions = {}): Promise<Summary> {
@@ -203,14 +203,14 @@ export class Journal implements JournalReader {
   }
 
   /** Runs something that changes nothing and is done at once: started and finished in one commit. */
-  observe<T>(
+  operateAtOnce<T>(
     op: string,
     data: { readonly [key: string]: unknown },
     run: () => T,
     options?: OperateOptions<T>,
   ): Promise<T> {
     checkOptions('observe', journalOptions.operate, options)
-    return observe(this.#operationHost(), op, data, run, this.#traced(options))
+    return operateAtOnce(this.#operationHost(), op, data, run, this.#traced(options))
   }
 
   #operationHost(): OperationHost {

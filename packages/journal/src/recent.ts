@@ -1,5 +1,5 @@
 import type { Entry } from './entry.ts'
-import { Delivery } from './read/delivery.ts'
+import { EncodedEvent } from './read/encoded-event.ts'
 import type { Subject } from './read/reader.ts'
 
 /** What was committed last, shared by all live readers: bounded, oldest out first. */
@@ -7,7 +7,10 @@ export class Recent {
   readonly #all = new Deque()
   readonly #byJournal = new Map<string, Deque>()
   /** By position. A journal's cursor and that of the whole store differ, so an entry may have one of each. */
-  readonly #deliveries = { ofJournals: new Map<number, Delivery>(), ofStore: new Map<number, Delivery>() }
+  readonly #encoded = {
+    ofJournals: new Map<number, EncodedEvent>(),
+    ofStore: new Map<number, EncodedEvent>(),
+  }
   readonly #maxEntries: number
   readonly #maxBytes: number
   #bytes = 0
@@ -47,12 +50,12 @@ export class Recent {
   }
 
   /** One for all readers of a subject, made for the first of them; an entry that is no longer recent is not shared. */
-  delivery(entry: Entry, subject: Subject): Delivery {
-    const { ofJournals, ofStore } = this.#deliveries
+  encoded(entry: Entry, subject: Subject): EncodedEvent {
+    const { ofJournals, ofStore } = this.#encoded
     const deliveries = subject.journal === null ? ofStore : ofJournals
     let delivery = deliveries.get(entry.position)
     if (delivery === undefined) {
-      delivery = new Delivery(entry, subject)
+      delivery = new EncodedEvent(entry, subject)
       const { first } = this.#all
       if (first !== undefined && entry.position >= first.position) deliveries.set(entry.position, delivery)
     }
@@ -62,8 +65,8 @@ export class Recent {
   #dropOldest(): void {
     const entry = this.#all.shift()
     if (entry === undefined) return
-    this.#deliveries.ofJournals.delete(entry.position)
-    this.#deliveries.ofStore.delete(entry.position)
+    this.#encoded.ofJournals.delete(entry.position)
+    this.#encoded.ofStore.delete(entry.position)
     this.#bytes -= entry.body.length
     const journal = this.#byJournal.get(entry.journal)
     journal?.shift()

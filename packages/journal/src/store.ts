@@ -16,8 +16,8 @@ import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
-import type { Delivery, DeliveryOptions } from './read/delivery.ts'
-import { journalSubject, type PageText, Reader, type Subject, storeSubject } from './read/reader.ts'
+import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
+import { type EncodedPage, journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
 import type { Tail } from './read/tail.ts'
 import { Recent } from './recent.ts'
 import { recoveryEvents } from './recovery.ts'
@@ -155,8 +155,8 @@ export class Store {
   }
 
   /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
-  readText(options?: ReadOptions): Promise<PageText> {
-    return this.#reader.pageText(this.#subject, options)
+  readEncoded(options?: ReadOptions): Promise<EncodedPage> {
+    return this.#reader.encodedPage(this.#subject, options)
   }
 
   /** Every journal of this store, in commit order, under one cursor. */
@@ -165,8 +165,8 @@ export class Store {
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
-  deliveries(options?: DeliveryOptions): Tail<Delivery> {
-    return this.#reader.deliveries(this.#subject, options)
+  tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
+    return this.#reader.tailEncoded(this.#subject, options)
   }
 
   /** From now on this value, in any common encoding, reaches no journal. Returns how to forget it. */

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { type InputOf, type Same, same } from '../../protocol/test/options/same.ts'
 import {
   type AddSinkOptions,
-  type DeliveryOptions,
   type FlushOptions,
   type GateOptions,
   type HttpSinkOptions,
@@ -17,6 +16,7 @@ import {
   type RetentionLimits,
   type SqliteStoreOptions,
   sqliteStore,
+  type TailEncodedOptions,
   type TapOptions,
 } from '../src/index.ts'
 
@@ -37,7 +37,7 @@ it('checks by schemas that have the types of this package', () => {
   same<Same<TapOptions, Journal<'tap'>>>()
   same<Same<GateOptions, Journal<'gate'>>>()
   same<Same<FlushOptions, Journal<'flush'>>>()
-  same<Same<DeliveryOptions, Journal<'deliveries'>>>()
+  same<Same<TailEncodedOptions, Journal<'tailEncoded'>>>()
   same<Same<RetentionLimits, Journal<'retention'>>>()
   expect(same).toBeTypeOf('function')
 })

@@ -40,7 +40,7 @@ export {
 export {
   type ForeignEvent,
   foreignEvent,
-  type PlacedForeignEvent,
+  type RecordedForeignEvent,
   unwrapForeignEvent,
 } from './events/foreign.ts'
 export { matchTypes } from './events/match.ts'

@@ -18,7 +18,7 @@ export interface ReadOptions extends EventFilter {
   /** Start at this `seq`, or at the first event of this time. */
   readonly at?: number | Date
   /** `forwards` from the oldest (default), or `backwards` from the newest. */
-  readonly order?: 'forwards' | 'backwards'
+  readonly order?: 'asc' | 'desc'
   /** How many items at most: 1 to 10,000, default 1,000. */
   readonly limit?: number
   readonly signal?: AbortSignal

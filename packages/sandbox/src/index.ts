@@ -12,14 +12,14 @@ export type {
   WatchOptions,
   WorkspaceManifest,
 } from '@vitrine/protocol'
-export { type CreateSandboxOptions, createSandbox } from './create-sandbox.ts'
+export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export { type LocalProvider, local } from './local.ts'
-export { endSurvivors } from './machine/survivors.ts'
+export { killOrphans } from './machine/survivors.ts'
 export { type CommandPolicy, commandPolicy } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'
 export type { JudgedPart } from './policy/judge-command.ts'
-export { type ClockTicks, type TalkingProcess, ticksNow } from './processes/talking.ts'
+export { type PipedProcess, type ProcessMark, processMark } from './processes/piped-process.ts'
 export type { PtyStart, PtyWrite } from './terminals/pty-tool.ts'
 export { formatPtyUpdate, type PtyUpdate } from './terminals/pty-update.ts'

@@ -6,7 +6,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
     'commandPolicy',
     'createSandbox',
-    'endSurvivors',
+    'killOrphans',
     'formatPtyUpdate',
     'judge',
     'local',
@@ -44,7 +44,7 @@ it('exports these types and no others', async () => {
     'Rule',
     'SandboxLimits',
     'SetupStep',
-    'TalkingProcess',
+    'PipedProcess',
     'Verdict',
     'WatchOptions',
     'WorkspaceManifest',

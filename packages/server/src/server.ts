@@ -27,7 +27,7 @@ export interface ServerOptions {
   /** Who may call. Without one nobody may, unless `anyone` says otherwise. */
   readonly tokens: readonly NamedToken[]
   /** A caller without a token has full access: for a daemon that only this machine reaches, and only when said. */
-  readonly anyone?: boolean
+  readonly allowAnonymous?: boolean
   /** The sandbox that routes without an id mean. */
   readonly defaultSandbox?: HostCreateOptions
   /** Origins whose pages may call; none by default. */
@@ -71,7 +71,7 @@ export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
-  const known = new Tokens(tokens, options.anyone ? { name: 'anyone', access: 'full' } : undefined)
+  const known = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),

@@ -41,7 +41,7 @@ describe('a connection', () => {
     const { status, body } = readAnswer(await slow.ended)
     clearInterval(timer)
     expect(status).toBe(408)
-    expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'timeout', todo: expect.any(String) })
+    expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'timeout', hint: expect.any(String) })
   })
 
   it.each([
@@ -69,7 +69,7 @@ describe('a connection', () => {
     const { status, headers, body } = readAnswer(await connection.ended)
     expect([400, 431]).toContain(status)
     expect(headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', todo: expect.any(String) })
+    expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', hint: expect.any(String) })
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 

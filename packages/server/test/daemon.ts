@@ -119,7 +119,7 @@ export async function problemOf(response: Response): Promise<Answer> {
     status: response.status,
     code: expect.stringMatching(/^[a-z_]+$/),
     detail: expect.any(String),
-    todo: expect.stringMatching(/\w/),
+    hint: expect.stringMatching(/\w/),
   })
   return problem
 }

@@ -8,7 +8,7 @@ const quietMs = 25_000
 // ---- Text that is safe to show
 
 /** What a browser obeys or hides rather than shows: controls, direction marks, and all that has no width. */
-const unruly = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 function escapeOf(character) {
   // These two only choose between two forms of the character before them.
@@ -19,9 +19,9 @@ function escapeOf(character) {
 }
 
 /** One line, at most `max` characters. */
-export function tame(text, max = 300) {
+export function escapeText(text, max = 300) {
   const cut = text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text
-  return cut.replace(unruly, (character) => {
+  return cut.replace(unsafeCharacters, (character) => {
     if (character === '\n') return '⏎'
     if (character === '\t') return '⇥'
     return escapeOf(character)
@@ -30,7 +30,7 @@ export function tame(text, max = 300) {
 
 /** Lines stay lines; all else as above. */
 function tameLines(text) {
-  return text.replace(unruly, (character) => (character === '\n' ? character : escapeOf(character)))
+  return text.replace(unsafeCharacters, (character) => (character === '\n' ? character : escapeOf(character)))
 }
 
 // ---- An event in a few words
@@ -156,10 +156,10 @@ export function summaryOf(event) {
   const known = { ...event, data: fieldsOf(event.data) }
   try {
     const say = Object.hasOwn(summaries, event.type) ? summaries[event.type] : undefined
-    return tame(String(say?.(known) ?? compact(known.data) ?? ''))
+    return escapeText(String(say?.(known) ?? compact(known.data) ?? ''))
   } catch {
     // A newer daemon, or a liar: whatever its shape is, it can be shown.
-    return tame(compact(known.data) ?? '')
+    return escapeText(compact(known.data) ?? '')
   }
 }
 
@@ -395,7 +395,7 @@ function start() {
   function option(value, text) {
     const element = document.createElement('option')
     element.value = value
-    element.textContent = tame(text, 60)
+    element.textContent = escapeText(text, 60)
     return element
   }
 
@@ -501,7 +501,7 @@ function start() {
   async function readEarlier(mine) {
     const query = new URLSearchParams(mine.address.query)
     if (mine.oldest !== undefined) query.set('before', mine.oldest)
-    query.set('order', 'backwards')
+    query.set('order', 'desc')
     query.set('limit', String(historyRows))
     const response = await ask(mine.address.path, { query, token, signal: mine.left.signal })
     const { events = [], cursor, end } = await response.json()
@@ -522,7 +522,7 @@ function start() {
       await readEarlier(following)
       button.textContent = 'Show earlier events'
     } catch (error) {
-      button.textContent = `Try again (${tame(error instanceof Error ? error.message : '', 80)})`
+      button.textContent = `Try again (${escapeText(error instanceof Error ? error.message : '', 80)})`
     } finally {
       button.disabled = false
     }
@@ -555,7 +555,7 @@ function start() {
     const cells = {
       time: clockOf(event.time),
       seq: event.seq === undefined ? '' : String(event.seq),
-      type: tame(String(event.type), 40),
+      type: escapeText(String(event.type), 40),
       text: summaryOf(event),
     }
     for (const [name, text] of Object.entries(cells)) {
@@ -567,7 +567,7 @@ function start() {
     if (at('sandbox').value === 'all') {
       const from = document.createElement('span')
       from.className = 'from'
-      from.textContent = tame(String(event.journal), 24)
+      from.textContent = escapeText(String(event.journal), 24)
       element.lastChild.prepend(from, ' ')
     }
     return { element, event }
@@ -645,7 +645,10 @@ function start() {
     row.element.setAttribute('aria-selected', 'true')
     list.setAttribute('aria-activedescendant', row.element.id)
     const { seq, type } = row.event
-    at('detail-title').textContent = joined(tame(String(type), 40), seq === undefined ? undefined : `#${seq}`)
+    at('detail-title').textContent = joined(
+      escapeText(String(type), 40),
+      seq === undefined ? undefined : `#${seq}`,
+    )
     showJson(row.event)
     row.element.scrollIntoView({ block: 'nearest' })
   }

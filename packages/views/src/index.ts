@@ -6,10 +6,10 @@ export {
   changedFilesView,
   listChangedFiles,
 } from './files/changed-files.ts'
+export { escapeForTerminal } from './lines/escape-for-terminal.ts'
 export { eventLine } from './lines/event-line.ts'
 export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
 export type { Tone } from './lines/summary/said.ts'
-export { tame } from './lines/tame.ts'
 export type { Moment } from './moment.ts'
 export {
   type Operation,

@@ -13,7 +13,7 @@ export async function measureNetwork(
   const wishes: Readonly<Record<Network, { wish: SandboxWish; reached: string }>> = {
     none: { wish: { network: 'none' }, reached: '' },
     host: { wish: { network: 'host' }, reached: 'listed other' },
-    reach: { wish: { reach: [`localhost:${listed.port}`] }, reached: 'listed' },
+    egress: { wish: { egress: [`localhost:${listed.port}`] }, reached: 'listed' },
   }
   const found: Network[] = []
   try {

@@ -101,7 +101,7 @@ export function nameCases(make: MakeSandbox): void {
         () => files.chmod(path, 0o600),
         () => files.search(path, { name: 'x' }),
       ])
-        await expect(call(), String(call)).rejects.toMatchObject({ code, todo: expect.any(String) })
+        await expect(call(), String(call)).rejects.toMatchObject({ code, hint: expect.any(String) })
       expect(await say(sandbox, 'ls -A')).toBe('file')
     })
   })

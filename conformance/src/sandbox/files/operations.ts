@@ -136,7 +136,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       const ends = await within('their ends', Promise.allSettled(writing))
       expect(ends.map(({ status }) => status)).toEqual(Array(8).fill('rejected'))
       for (const end of ends)
-        expect(end).toMatchObject({ reason: { code: 'cancelled', todo: expect.any(String) } })
+        expect(end).toMatchObject({ reason: { code: 'cancelled', hint: expect.any(String) } })
       for (const other of others) expect(await readText(other.sandbox, 'shared')).toBe('own')
       const writes = operationsOf(await allEvents(journal), 'write')
       expect(writes.map(typesOf)).toEqual(Array(8).fill(once))

@@ -63,7 +63,7 @@ export function readingCases(make: MakeSandbox): void {
         ['file/', 'file_not_directory'],
         ['file/..', 'file_not_directory'],
       ] as const)
-        await expect(sandbox.files.read(path), path).rejects.toMatchObject({ code, todo: expect.any(String) })
+        await expect(sandbox.files.read(path), path).rejects.toMatchObject({ code, hint: expect.any(String) })
     })
 
     it('goes on with what it opened when the file is replaced meanwhile', async () => {

@@ -41,7 +41,7 @@ export function imageCases(make: MakeSandbox): void {
       ]) {
         await under.sandbox.exec(command)
         const last = await lastOf(under)
-        expect({ command, ...last }).toMatchObject({ afterUnkept: expect.any(String) })
+        expect({ command, ...last }).toMatchObject({ afterOmitted: expect.any(String) })
         expect(last).not.toHaveProperty('after')
         expect(last).not.toHaveProperty('before')
       }
@@ -50,7 +50,7 @@ export function imageCases(make: MakeSandbox): void {
     it('are kept up to a size, and up to a total that is said to be reached', async ({ skip }) => {
       const under = await watchedSandbox(make, skip, { watch: { imageBytes: 100, imagesTotalBytes: 250 } })
       await under.sandbox.files.write('large', 'x'.repeat(101))
-      expect(await lastOf(under)).toMatchObject({ size: 101, afterUnkept: expect.any(String) })
+      expect(await lastOf(under)).toMatchObject({ size: 101, afterOmitted: expect.any(String) })
       for (const [name, kept] of [
         ['a', true],
         ['b', true],
@@ -59,7 +59,7 @@ export function imageCases(make: MakeSandbox): void {
       ] as const) {
         await under.sandbox.files.write(name, name.repeat(100))
         const last = await lastOf(under)
-        expect({ name, kept: 'after' in last, said: 'afterUnkept' in last }).toEqual({
+        expect({ name, kept: 'after' in last, said: 'afterOmitted' in last }).toEqual({
           name,
           kept,
           said: !kept,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
+import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import {
   type Envelope,
   envelopeOf,
@@ -11,7 +12,6 @@ import {
   methodNotFound,
 } from './envelope.ts'
 import { type Garbage, LineCutter, type Piece } from './lines.ts'
-import { Party, type PartyOptions } from './party.ts'
 import { readPieces } from './pieces.ts'
 import { showWords } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
@@ -34,7 +34,7 @@ const deafMs = 3_000
 export type Direction = 'in' | 'out'
 
 /** What an envelope means beyond itself. It is asked once, in the order of the record, before it is written. */
-export interface Meaning {
+export interface Interpretation {
   /** Whom it belongs to. */
   readonly context?: EventContext
   readonly replay?: boolean
@@ -55,7 +55,7 @@ export interface BridgeOptions {
   readonly journal: Journal
   readonly credentials?: readonly string[]
   readonly maxMessageBytes?: number
-  meaning(envelope: Envelope, direction: Direction): Meaning
+  meaning(envelope: Envelope, direction: Direction): Interpretation
 }
 
 /**
@@ -74,9 +74,9 @@ export class Bridge {
   readonly #options: BridgeOptions
   readonly #cutter: LineCutter
   readonly #maxMessageBytes: number
-  readonly #parties = new Set<Party>()
+  readonly #parties = new Set<BridgeClient>()
   /** Requests of parties that the agent has not answered. */
-  readonly #asked = new Map<number, { readonly party: Party; readonly id: JsonRpcId }>()
+  readonly #asked = new Map<number, { readonly party: BridgeClient; readonly id: JsonRpcId }>()
   /** Requests of the agent that nobody has answered. */
   readonly #open = new Set<string>()
   #nextId = 0
@@ -102,7 +102,7 @@ export class Bridge {
     this.#options = options
     this.#transport = transport
     this.#host = journal
-    this.#fromAgent = journal.as({ source: 'agent' }).stream({ patient: true })
+    this.#fromAgent = journal.as({ source: 'agent' }).stream({ retryWhileFailing: true })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.ended.then((exit) => this.#end(exit))
@@ -148,8 +148,8 @@ export class Bridge {
   }
 
   /** Lets somebody read and answer. What the agent asks goes to whoever wants to answer it. */
-  attach(options: PartyOptions): Party {
-    const party = new Party(options, {
+  attach(options: BridgeClientOptions): BridgeClient {
+    const party = new BridgeClient(options, {
       send: (message) => this.#send(party, message),
       left: () => this.#leave(party),
     })
@@ -172,7 +172,7 @@ export class Bridge {
     const how = exit.signal === null ? `exit code ${exit.exitCode ?? 'unknown'}` : `signal ${exit.signal}`
     const { exitCode, signal, stderr } = exit
     if (this.#fault !== undefined)
-      return new VitrineError('agent_confused', `The agent ${this.agent} was ended: ${this.#fault}`, {
+      return new VitrineError('agent_protocol_error', `The agent ${this.agent} was ended: ${this.#fault}`, {
         details: { agent: this.agent, instance: this.instance, exitCode, signal, stderr: { ...stderr } },
       })
     return new VitrineError(
@@ -182,7 +182,7 @@ export class Bridge {
     )
   }
 
-  #leave(party: Party): void {
+  #leave(party: BridgeClient): void {
     this.#parties.delete(party)
     for (const [id, asked] of this.#asked) if (asked.party === party) this.#asked.delete(id)
   }
@@ -211,7 +211,7 @@ export class Bridge {
     // It is being ended for what it said; there may be any amount of it.
     if (this.#fault !== undefined) return
     const events: EventInput[] = []
-    const messages: { envelope: Envelope; committed: Meaning['committed']; again: boolean }[] = []
+    const messages: { envelope: Envelope; committed: Interpretation['committed']; again: boolean }[] = []
     let bytes = 0
     for (const piece of readPieces(pieces)) {
       if (piece.kind === 'garbage') {
@@ -279,7 +279,7 @@ export class Bridge {
     }
   }
 
-  #eventsOf(envelope: Envelope, direction: Direction, meaning: Meaning): readonly EventInput[] {
+  #eventsOf(envelope: Envelope, direction: Direction, meaning: Interpretation): readonly EventInput[] {
     const { context, replay, events = [], instead } = meaning
     if (instead !== undefined) return instead
     const { instance } = this
@@ -318,7 +318,7 @@ export class Bridge {
   }
 
   /** What we say by ourselves, as often as the agent makes us: it is weighed until the agent has taken it. */
-  #refuse(answer: AnyResponse, known?: Meaning): void {
+  #refuse(answer: AnyResponse, known?: Interpretation): void {
     const bytes = JSON.stringify(answer).length + messageBytes
     this.#weighOut(bytes)
     this.#write(answer, known)
@@ -327,7 +327,7 @@ export class Bridge {
   }
 
   /** From a party to the agent. */
-  #send(party: Party, message: AnyMessage): Promise<void> {
+  #send(party: BridgeClient, message: AnyMessage): Promise<void> {
     if (this.#exit !== undefined) return Promise.reject(this.gone())
     const envelope = envelopeOf(message)
     if (envelope === undefined)
@@ -351,7 +351,7 @@ export class Bridge {
     return this.#write(envelope.message)
   }
 
-  #write(message: AnyMessage, known?: Meaning): Promise<void> {
+  #write(message: AnyMessage, known?: Interpretation): Promise<void> {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
     const meaning = known ?? this.#options.meaning(envelope, 'in')

@@ -7,7 +7,7 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
 import type { ContentBlock, JsonObject } from '@vitrine/protocol'
-import type { FunctionAgent, Said, Saying } from '../agents.ts'
+import type { AgentOutput, AgentOutputs, FunctionAgent } from '../agents.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
 /** How an event of another vocabulary travels over the protocol. */
@@ -93,9 +93,9 @@ function textOf(content: readonly ContentBlock[]): string {
 
 /** Whatever form it has; once the turn is cancelled nobody listens any more. */
 async function sayAll(
-  saying: Saying | Promise<Saying>,
+  saying: AgentOutputs | Promise<AgentOutputs>,
   signal: AbortSignal,
-  one: (said: Said) => Promise<void>,
+  one: (said: AgentOutput) => Promise<void>,
 ): Promise<void> {
   const cancelled = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -117,10 +117,10 @@ async function sayAll(
     }
   }
   if (Array.isArray(whole)) for (const said of whole) await one(said)
-  else await one(whole as Said)
+  else await one(whole as AgentOutput)
 }
 
-async function say(client: AgentContext, sessionId: string, said: Said): Promise<void> {
+async function say(client: AgentContext, sessionId: string, said: AgentOutput): Promise<void> {
   if (typeof said === 'string')
     return client.notify(methods.client.session.update, {
       sessionId,

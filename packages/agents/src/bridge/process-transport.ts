@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessExit } from '@vitrine/protocol'
-import { type TalkingProcess, ticksNow } from '@vitrine/sandbox'
+import { type PipedProcess, processMark } from '@vitrine/sandbox'
 import type { StderrLines } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
@@ -9,7 +9,7 @@ const lastBytesMs = 100
 const lastWaits = 20
 
 /** An agent that is a program in a sandbox. */
-export function processTransport(process: TalkingProcess, stderr: StderrLines): AgentTransport {
+export function processTransport(process: PipedProcess, stderr: StderrLines): AgentTransport {
   const { stdin, stdout } = process
   stdin.on('error', () => undefined)
   stdout.on('error', () => undefined)
@@ -63,7 +63,7 @@ export function processTransport(process: TalkingProcess, stderr: StderrLines): 
       await process.stop(0).catch(() => undefined)
       await ended
     },
-    endChildrenSince: (moment) => process.killSince(moment),
-    now: ticksNow,
+    endChildrenSince: (moment) => process.killStartedAfter(moment),
+    now: processMark,
   }
 }

@@ -1,4 +1,4 @@
-import type { LastWords } from './transport.ts'
+import type { StderrExcerpt } from './transport.ts'
 
 const headLines = 20
 const tailLines = 50
@@ -18,7 +18,7 @@ export class StderrLines {
     for (const line of parts) this.#add(line)
   }
 
-  words(): LastWords {
+  words(): StderrExcerpt {
     const open = this.#open === '' ? [] : [shortLine(this.#open)]
     const tail = [...this.#tail, ...open]
     const lines = this.#lines + open.length
@@ -43,7 +43,7 @@ function shortLine(line: string): string {
 }
 
 /** As people read it, at the end of an error's message. */
-export function showWords({ head, tail, lines }: LastWords): string {
+export function showWords({ head, tail, lines }: StderrExcerpt): string {
   if (lines === 0) return ''
   const shown = tail ?? head
   const last = shown.split('\n').slice(-5).join('\n')

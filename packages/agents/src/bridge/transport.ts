@@ -1,7 +1,7 @@
 import type { JsonObject, ProcessExit } from '@vitrine/protocol'
 
 /** What an agent said on the side: its first and its last lines. */
-export interface LastWords {
+export interface StderrExcerpt {
   readonly head: string
   readonly tail?: string
   readonly lines: number
@@ -9,7 +9,7 @@ export interface LastWords {
 
 /** How an agent ended, as it was observed. */
 export interface AgentExit extends ProcessExit {
-  readonly stderr: LastWords
+  readonly stderr: StderrExcerpt
 }
 
 /** The two ends of a pipe to an agent, whatever it is: a program in a sandbox, or a function. */

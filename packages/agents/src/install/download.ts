@@ -22,11 +22,11 @@ export async function download(order: Order, staging: Staging): Promise<void> {
   using _ = reporting(staging.folder, { agent: entry.name, step: 'download', message }, order.onProgress)
   await using door = access.proxy === undefined ? undefined : await openProxyDoor(access.proxy)
   const certificates = await gatherCertificates(access, staging)
-  const reach = [...new Set([...(door === undefined ? access.reach : [door.reach]), ...order.reach])]
+  const egress = [...new Set([...(door === undefined ? access.egress : [door.egress]), ...order.egress])]
   await using sandbox = await openRoom(order, staging, {
     root: staging.tree,
     home: await staging.room('home'),
-    reach,
+    egress,
     binds: [...programs(npm), ...(certificates === undefined ? [] : [{ source: certificates }])],
     env: {
       ...(certificates !== undefined && {
@@ -50,7 +50,7 @@ export async function download(order: Order, staging: Staging): Promise<void> {
   if (result.outcome === 'ok' && result.exitCode === 0) return
   const output = `${result.stdout}\n${result.stderr}`
   // One that is allowed was refused since it cannot be found: that is no network.
-  const refused = (await refusedHosts(sandbox)).filter((host) => !reach.includes(host))
+  const refused = (await refusedHosts(sandbox)).filter((host) => !egress.includes(host))
   throw failed(order, explainNpm({ output, outcome: result.outcome, refused }), output)
 }
 

@@ -20,7 +20,7 @@ export interface InstallAgentOptions {
   /** What stands between npm and this machine; default `auto`. */
   readonly isolation?: Isolation
   /** More hosts and ports than those of the registry: where it keeps its files elsewhere. */
-  readonly reach?: readonly string[]
+  readonly egress?: readonly string[]
   /** How long the program may take to answer; default two minutes. */
   readonly verifyMs?: number
   /** How long npm pauses before it asks the registry again, which it does twice. Default 500 ms. */
@@ -47,7 +47,7 @@ export async function installAgent(
   const entry = typeof agent === 'string' ? findAgent(agent) : agent
   const source = npmSource(entry)
   const version = checkedVersion(options.version ?? source.packages[0]?.version)
-  const { signal, onProgress = () => undefined, isolation = 'auto', reach = [] } = options
+  const { signal, onProgress = () => undefined, isolation = 'auto', egress = [] } = options
   if (signal?.aborted) throw cancelled({ entry, version })
   await mkdir(options.cache, { recursive: true, mode: 0o755 })
   const cache = await realpath(options.cache)
@@ -61,13 +61,13 @@ export async function installAgent(
   const begin = (work: { readonly signal: AbortSignal; readonly tell: OnProgress }) => {
     const { verifyMs = defaultVerifyMs, retryMs = defaultRetryMs } = options
     const order: Order = {
-      ...{ entry, source, version, cache, target, isolation, reach, verifyMs, retryMs },
+      ...{ entry, source, version, cache, target, isolation, egress, verifyMs, retryMs },
       ...{ signal: work.signal, onProgress: work.tell },
     }
     return build(order)
   }
   // Whoever asked for a wall gets one that was built behind it.
-  const key = JSON.stringify([target, isolation, reach])
+  const key = JSON.stringify([target, isolation, egress])
   return shared.join(key, begin, { onProgress, signal, cancelled: () => cancelled({ entry, version }) })
 }
 

@@ -14,7 +14,7 @@ export interface Order {
   readonly target: string
   readonly isolation: Isolation
   /** Beside the registry. */
-  readonly reach: readonly string[]
+  readonly egress: readonly string[]
   readonly verifyMs: number
   /** The first pause of npm before it asks the registry again; the next one is longer. */
   readonly retryMs: number

@@ -5,7 +5,7 @@ import { hostAndPort } from './registry-access.ts'
 export interface ProxyDoor extends AsyncDisposable {
   /** The proxy as it is to be named inside. */
   readonly url: string
-  readonly reach: string
+  readonly egress: string
 }
 
 /**
@@ -41,7 +41,7 @@ export async function openProxyDoor(proxy: URL): Promise<ProxyDoor> {
   named.host = own
   return {
     url: named.href,
-    reach: own,
+    egress: own,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()

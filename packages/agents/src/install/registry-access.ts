@@ -5,7 +5,7 @@ export interface RegistryAccess {
   /** For npm's command line. */
   readonly args: readonly string[]
   /** Hosts and ports of every registry that is set. */
-  readonly reach: readonly string[]
+  readonly egress: readonly string[]
   /** The proxy that this machine needs to get there, logins included. */
   readonly proxy?: URL
   readonly cafile?: string
@@ -34,7 +34,7 @@ export function registryAccess(settings: Settings, env: Environment): RegistryAc
       ...registries.map(({ name, url }) => `--${name}=${url.href}`),
       ...(settings['strict-ssl'] === false ? ['--strict-ssl=false'] : []),
     ],
-    reach: [...new Set(registries.map(({ url }) => hostAndPort(url)))],
+    egress: [...new Set(registries.map(({ url }) => hostAndPort(url)))],
     ...(proxy && { proxy }),
     ...(typeof cafile === 'string' && cafile !== '' && { cafile }),
     certificates: [ca].flat().filter((one): one is string => typeof one === 'string' && one !== ''),

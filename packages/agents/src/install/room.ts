@@ -1,10 +1,10 @@
-import { createSandbox, type LocalOptions, type LocalSandbox, local } from '@vitrine/sandbox'
-import { beyondSystem } from './agent-places.ts'
+import { createLocalSandbox, type LocalOptions, type LocalSandbox, local } from '@vitrine/sandbox'
+import { beyondSystem } from './agent-folders.ts'
 import type { NpmClient } from './npm-client.ts'
 import type { Order } from './order.ts'
 import type { Staging } from './staging.ts'
 
-type SandboxParts = Pick<LocalOptions, 'root' | 'home' | 'reach' | 'binds' | 'env'>
+type SandboxParts = Pick<LocalOptions, 'root' | 'home' | 'egress' | 'binds' | 'env'>
 
 /** A sandbox for one step, whose traces are all in the staging folder. */
 export function openRoom(
@@ -12,7 +12,7 @@ export function openRoom(
   { data }: Staging,
   parts: SandboxParts,
 ): Promise<LocalSandbox> {
-  return createSandbox({ provider: local({ ...parts, data, isolation, watch: false }), signal })
+  return createLocalSandbox({ provider: local({ ...parts, data, isolation, watch: false }), signal })
 }
 
 /** What npm and agents run on, where the system does not have it. */

@@ -7,7 +7,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable'
 import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type JsonObject, toVitrineError, VitrineError, version } from '@vitrine/protocol'
-import { Bridge, type Direction, type Meaning } from '../bridge/bridge.ts'
+import { Bridge, type Direction, type Interpretation } from '../bridge/bridge.ts'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
 import type { AgentQuirks } from '../registry/entry.ts'
@@ -143,7 +143,7 @@ export class AgentInstance {
       await bridge.end(endGraceMs)
       const version = String(this.#initialized.protocolVersion)
       throw new VitrineError(
-        'agent_confused',
+        'agent_protocol_error',
         `The agent ${this.agent} speaks version ${version} of the protocol; expected 1.`,
       )
     }
@@ -189,7 +189,7 @@ export class AgentInstance {
     if (!(error instanceof RequestError)) {
       const { message } = toVitrineError(error)
       return new VitrineError(
-        'agent_confused',
+        'agent_protocol_error',
         `The agent ${this.agent} answered ${method} oddly: ${message}`,
         {
           cause: error,
@@ -256,7 +256,7 @@ export class AgentInstance {
     return this.#connection
   }
 
-  #meaning(envelope: Envelope, direction: Direction): Meaning {
+  #meaning(envelope: Envelope, direction: Direction): Interpretation {
     if (envelope.kind === 'response') {
       if (direction === 'in') this.#heavy.answered(idKey(envelope.id))
       const request = this.#requests.answered(envelope, direction)

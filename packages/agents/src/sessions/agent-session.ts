@@ -22,7 +22,7 @@ import {
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
-import type { Direction, Meaning } from '../bridge/bridge.ts'
+import type { Direction, Interpretation } from '../bridge/bridge.ts'
 import type { Envelope } from '../bridge/envelope.ts'
 import type { AgentExit } from '../bridge/transport.ts'
 import type { ActiveTurn } from './active-turn.ts'
@@ -382,7 +382,7 @@ export class AgentSession implements Session, TurnsHome {
     direction: Direction,
     params: unknown,
     replay: boolean,
-  ): Meaning {
+  ): Interpretation {
     return this.#meanings.of(envelope, direction, params, replay)
   }
 
@@ -391,7 +391,7 @@ export class AgentSession implements Session, TurnsHome {
     { method }: OpenRequest<AgentSession>,
     envelope: Envelope & { kind: 'response' },
     direction: Direction,
-  ): Meaning {
+  ): Interpretation {
     return this.#meanings.ofAnswer(method, envelope, direction)
   }
 }

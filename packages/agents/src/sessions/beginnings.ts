@@ -46,7 +46,7 @@ async function begin(
     const agentSession = textIn(answer, 'sessionId')
     if (agentSession === undefined)
       throw new VitrineError(
-        'agent_confused',
+        'agent_protocol_error',
         `The agent ${instance.agent} answered ${method} without a sessionId: ${JSON.stringify(answer).slice(0, 200)}`,
       )
     instance.sessions.set(agentSession, session)

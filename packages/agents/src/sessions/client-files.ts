@@ -45,8 +45,8 @@ export async function answering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (error instanceof RequestError) throw error
-    const { code, message, todo } = toVitrineError(error)
-    const data = { code, todo }
+    const { code, message, hint } = toVitrineError(error)
+    const data = { code, hint }
     if (isVitrineError(error) && (code === 'file_not_found' || code === 'not_found'))
       throw new RequestError(notFound, `Resource not found: ${message}`, data)
     throw new RequestError(-32_603, message, data)

@@ -1,5 +1,5 @@
 import type { EventContext, EventInput, JsonObject } from '@vitrine/protocol'
-import type { Direction, Meaning } from '../bridge/bridge.ts'
+import type { Direction, Interpretation } from '../bridge/bridge.ts'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import { foreignMethod } from '../bridge/function-transport.ts'
 import type { ActiveTurn } from './active-turn.ts'
@@ -39,7 +39,7 @@ export class MessageMeaning {
     direction: Direction,
     params: unknown,
     replay: boolean,
-  ): Meaning {
+  ): Interpretation {
     const { context, turn, answers } = this.#session
     if (replay) return { context, replay }
     if (direction === 'in') return { context }
@@ -59,7 +59,7 @@ export class MessageMeaning {
   }
 
   /** Of an answer to a request, in either direction. */
-  ofAnswer(method: string, envelope: Envelope & { kind: 'response' }, direction: Direction): Meaning {
+  ofAnswer(method: string, envelope: Envelope & { kind: 'response' }, direction: Direction): Interpretation {
     const { context, turn, answers } = this.#session
     if (direction === 'out') {
       if (method === 'session/prompt') turn?.setAnswered()
@@ -104,7 +104,7 @@ export function updated(session: string, data: Facts): EventInput {
 }
 
 /** Never refused for its shape: what has not that of an event is the data of one. */
-function foreign(context: EventContext, params: unknown): Meaning {
+function foreign(context: EventContext, params: unknown): Interpretation {
   const event = objectIn(params, 'event') ?? {}
   const { type, id } = event
   const isEvent = typeof type === 'string' && (id === undefined || typeof id === 'string')

@@ -22,13 +22,13 @@ import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
 import { SessionTranscript } from './session-transcript.ts'
-import { type AgentsOf, type FoundAgent, findAgentFor, type Wanted } from './start-agent.ts'
+import { type AgentConfig, type FoundAgent, findAgentFor, type Wanted } from './start-agent.ts'
 
 export interface SandboxSessionsOptions {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly store: Store
-  readonly agents: AgentsOf
+  readonly agents: AgentConfig
 }
 
 export type OpenOptions = OpenSessionOptions &
@@ -42,7 +42,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly #store: Store
-  readonly #agents: AgentsOf
+  readonly #agents: AgentConfig
   readonly #open = new Map<string, AgentSession>()
   /** Those that are being opened or brought back. */
   readonly #opening = new Map<string, Promise<AgentSession>>()

@@ -15,10 +15,10 @@ import { keepSecret } from './secrets.ts'
 import { explicitValues, grantFor, howToLogIn, keepGranted, keepSecretsOfServers } from './start/granting.ts'
 import { putInHome } from './start/home-files.ts'
 import { launchFor, startProgram } from './start/launching.ts'
-import { pointAt, reachOf } from './start/model-endpoint.ts'
+import { egressOf, pointAt } from './start/model-endpoint.ts'
 
 /** The agents that a host has, and where it keeps them. */
-export interface AgentsOf {
+export interface AgentConfig {
   readonly custom: readonly CustomAgent[]
   /** Where agents are installed. */
   readonly cache: string
@@ -56,7 +56,7 @@ interface Place {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly store: Store
-  readonly agents: AgentsOf
+  readonly agents: AgentConfig
 }
 
 export async function findAgentFor(where: Place, wanted: Wanted): Promise<FoundAgent> {
@@ -86,7 +86,7 @@ function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: str
 }
 
 function programAgent({ sandbox, store }: Place, agent: ProgramAgent, wanted: Wanted): FoundAgent {
-  const { name, command, args = [], cwd, reach = [], shared = false } = agent
+  const { name, command, args = [], cwd, egress = [], shared = false } = agent
   const granted = explicitValues(name, wanted.credentials)
   for (const [variable, value] of Object.entries(granted)) keepSecret(store, `${name} ${variable}`, value)
   const argv =
@@ -104,7 +104,7 @@ function programAgent({ sandbox, store }: Place, agent: ProgramAgent, wanted: Wa
     credentials: Object.keys(granted),
     mode: undefined,
     async start() {
-      if (reach.length > 0) await sandbox.reachMore(reach)
+      if (egress.length > 0) await sandbox.allowEgress(egress)
       return startProgram(sandbox, name, { argv, env }, cwd ?? wanted.cwd)
     },
   }
@@ -129,8 +129,8 @@ async function knownAgent(where: Place, wanted: Wanted): Promise<FoundAgent> {
     mode: inner?.mode,
     async start(signal) {
       const launch = await launchFor(entry, where, signal)
-      const own = modelEndpoint === undefined ? entry.endpoints : pointed.reach
-      await sandbox.reachMore([...own, ...Object.values(granted.env).flatMap(reachOf)])
+      const own = modelEndpoint === undefined ? entry.endpoints : pointed.egress
+      await sandbox.allowEgress([...own, ...Object.values(granted.env).flatMap(egressOf)])
       const logins = Object.fromEntries(granted.files.map(({ path, content }) => [path, content]))
       const takeAway = await putInHome(sandbox, { ...inner?.files, ...pointed.files, ...logins })
       const all = { ...launch.env, ...inner?.env, ...pointed.env, ...granted.env, ...env }

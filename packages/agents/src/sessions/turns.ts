@@ -222,7 +222,7 @@ export class Turns {
     const stopReason = textIn(answer, 'stopReason')
     if (stopReason === undefined)
       throw new VitrineError(
-        'agent_confused',
+        'agent_protocol_error',
         `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(answer).slice(0, 200)}`,
       )
     const usage = objectIn(answer, 'usage')

@@ -290,7 +290,7 @@ describe('what is odd', () => {
     const one = attend(bridge, 'one')
     const waiting = one.next().catch((error) => error)
     agent.bytes('x'.repeat(1_001))
-    expect(await waiting).toMatchObject({ code: 'agent_confused', details: { agent: 'memory' } })
+    expect(await waiting).toMatchObject({ code: 'agent_protocol_error', details: { agent: 'memory' } })
     expect((await waiting).message).toContain('more than 1000 bytes')
     expect(await events('limit.reached')).toMatchObject([
       { data: { limit: 'agent.messageBytes', max: 1_000 } },
@@ -330,7 +330,7 @@ describe('what is odd', () => {
       throw new Error('write EPIPE')
     }
     await expect(attend(other.bridge, 'one').send({ method: 'hello' })).rejects.toMatchObject({
-      code: 'agent_confused',
+      code: 'agent_protocol_error',
       message: expect.stringContaining('closed its input'),
     })
     expect(other.agent.calls).toContain('end')

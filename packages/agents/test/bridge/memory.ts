@@ -3,7 +3,7 @@ import { type Journal, memoryStore, openStore, type Store, type StoreDriver } fr
 import type { JournalEvent } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { Bridge, type BridgeOptions } from '../../src/bridge/bridge.ts'
-import type { PartyOptions } from '../../src/bridge/party.ts'
+import type { BridgeClientOptions } from '../../src/bridge/bridge-client.ts'
 import type { AgentExit, AgentTransport } from '../../src/bridge/transport.ts'
 
 export const ended: AgentExit = { outcome: 'ok', exitCode: 0, signal: null, stderr: { head: '', lines: 0 } }
@@ -129,7 +129,7 @@ export async function meet(
 }
 
 /** Somebody who talks over the bridge. */
-export function attend(bridge: Bridge, name: string, options: Partial<PartyOptions> = {}) {
+export function attend(bridge: Bridge, name: string, options: Partial<BridgeClientOptions> = {}) {
   const party = bridge.attach({ name, answers: () => false, hears: () => true, ...options })
   const reader = party.stream.readable.getReader()
   const writer = party.stream.writable.getWriter()

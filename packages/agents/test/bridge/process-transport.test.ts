@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import type { ProcessExit } from '@vitrine/protocol'
-import type { TalkingProcess } from '@vitrine/sandbox'
+import type { PipedProcess } from '@vitrine/sandbox'
 import { expect, it } from 'vitest'
 import { processTransport } from '../../src/bridge/process-transport.ts'
 import { StderrLines } from '../../src/bridge/stderr-lines.ts'
@@ -29,8 +29,8 @@ function fake() {
     async endTree() {
       calls.push('endTree')
     },
-    killSince: () => 0,
-  } satisfies TalkingProcess
+    killStartedAfter: () => 0,
+  } satisfies PipedProcess
   return { process, calls, observed }
 }
 

@@ -7,7 +7,7 @@ test('only what npm’s settings name is in reach', () => {
   const settings = { registry, '@mine:registry': 'http://mine.example:4873/', 'user-agent': 'npm' }
   expect(registryAccess(settings, {})).toEqual({
     args: [`--registry=${registry}`, '--@mine:registry=http://mine.example:4873/'],
-    reach: ['packages.example:443', 'mine.example:4873'],
+    egress: ['packages.example:443', 'mine.example:4873'],
     certificates: [],
   })
 })

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { putInHome } from '../../src/sessions/start/home-files.ts'
 
@@ -7,7 +7,7 @@ it.each(['none', 'bubblewrap'] as const)(
   'puts files into HOME that only its user reads, %s',
   async (isolation) => {
     const data = mkdtempSync('/var/tmp/vitrine-home-')
-    const sandbox = await createSandbox({ provider: local({ data, isolation }) })
+    const sandbox = await createLocalSandbox({ provider: local({ data, isolation }) })
     onTestFinished(async () => {
       await sandbox.close()
       rmSync(data, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
-import { createSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
+import { createLocalSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServedTools } from '../../src/tools/serve-tools.ts'
 import { echo, send, served } from './scene.ts'
@@ -9,7 +9,7 @@ import { echo, send, served } from './scene.ts'
 async function openSandbox(): Promise<LocalSandbox> {
   // Not below /tmp: a sandbox has a /tmp of its own.
   const data = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
-  const sandbox = await createSandbox({ provider: local({ data }) })
+  const sandbox = await createLocalSandbox({ provider: local({ data }) })
   onTestFinished(async () => {
     await sandbox.close()
     rmSync(data, { recursive: true, force: true })

@@ -1,10 +1,10 @@
 import { createSandbox, type HostSandbox, local, parseAgent, type ScriptSandboxOptions } from '@vitrine/host'
 import { type JournalEvent, type Session, VitrineError } from '@vitrine/protocol'
-import { changedFilesView, listChangedFiles, tame } from '@vitrine/views'
+import { changedFilesView, escapeForTerminal, listChangedFiles } from '@vitrine/views'
 import pc from 'picocolors'
+import { escapeLinesForTerminal } from '../escape-lines.ts'
 import { paintEvent } from '../paint.ts'
 import { type EndSignal, signalCodes, takeSignals } from '../signals.ts'
-import { tameLines } from '../tame-lines.ts'
 
 export interface AskOptions {
   readonly prompt: string
@@ -87,13 +87,14 @@ async function show(session: Session, options: AskOptions, signal: AbortSignal):
 function wordsOf({ type, data }: JournalEvent): string {
   if (type === 'permission.resolved') return pc.dim(`\n[permission: ${String(data.answer)}]\n`)
   if (type === 'question.requested')
-    return pc.yellow(`\n[asked, and nobody is here to answer: ${tame(String(data.message))}]\n`)
+    return pc.yellow(`\n[asked, and nobody is here to answer: ${escapeForTerminal(String(data.message))}]\n`)
   const { message } = data as { message?: { params?: { update?: Update } } }
   const update = type === 'agent.message' ? message?.params?.update : undefined
-  const text = tameLines(update?.content?.text ?? '')
+  const text = escapeLinesForTerminal(update?.content?.text ?? '')
   if (update?.sessionUpdate === 'agent_message_chunk') return text
   if (update?.sessionUpdate === 'agent_thought_chunk') return pc.dim(text)
-  if (update?.sessionUpdate === 'tool_call') return pc.cyan(`\n[${tame(update.title ?? 'a tool')}]\n`)
+  if (update?.sessionUpdate === 'tool_call')
+    return pc.cyan(`\n[${escapeForTerminal(update.title ?? 'a tool')}]\n`)
   return ''
 }
 
@@ -113,5 +114,5 @@ async function showFiles(sandbox: HostSandbox, { write }: AskOptions): Promise<v
   }
   const files = listChangedFiles(state)
   if (files.length > 0) write(`\n${pc.bold('Changed files')}\n`)
-  for (const { path, change } of files) write(`  ${change.padEnd(8)} ${tame(path)}\n`)
+  for (const { path, change } of files) write(`  ${change.padEnd(8)} ${escapeForTerminal(path)}\n`)
 }

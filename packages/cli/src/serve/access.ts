@@ -10,7 +10,7 @@ export interface AccessFlags {
 /** Who may call a daemon. */
 export interface Access {
   readonly tokens: readonly NamedToken[]
-  readonly anyone: boolean
+  readonly allowAnonymous: boolean
   /** What whoever started it calls with. */
   readonly token?: string
 }
@@ -22,11 +22,11 @@ export function accessOf(
   kept: () => string,
 ): Access {
   const readers = readToken.map((text) => parseToken(text, 'onlooker', 'read'))
-  if (given === false) return { tokens: readers, anyone: true }
+  if (given === false) return { tokens: readers, allowAnonymous: true }
   const texts = given ?? [said || kept()]
   const owners = texts.map((text) => parseToken(text, 'owner', 'full'))
   const [first] = owners
-  return { tokens: [...owners, ...readers], anyone: false, ...(first && { token: first.token }) }
+  return { tokens: [...owners, ...readers], allowAnonymous: false, ...(first && { token: first.token }) }
 }
 
 /** `name=token`, or a token; the `=` that base64 ends with names nobody. */

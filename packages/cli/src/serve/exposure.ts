@@ -3,7 +3,7 @@ import { VitrineError } from '@vitrine/protocol'
 
 export interface Exposure {
   readonly host: string
-  readonly anyone: boolean
+  readonly allowAnonymous: boolean
   readonly isolation: 'auto' | 'bubblewrap' | 'none'
   readonly allowUnisolated: boolean
 }
@@ -20,7 +20,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** What other machines reach is guarded, unless somebody has said otherwise in so many words. */
-export function checkExposure({ host, anyone, isolation, allowUnisolated }: Exposure): void {
+export function checkExposure({ host, allowAnonymous: anyone, isolation, allowUnisolated }: Exposure): void {
   if (isLoopback(host)) return
   if (anyone)
     throw new VitrineError(
@@ -40,7 +40,7 @@ export function isolationFor({
   host,
   isolation,
   allowUnisolated,
-}: Omit<Exposure, 'anyone'>): Exposure['isolation'] {
+}: Omit<Exposure, 'allowAnonymous'>): Exposure['isolation'] {
   return isolation === 'auto' && !isLoopback(host) && !allowUnisolated ? 'bubblewrap' : isolation
 }
 

@@ -38,7 +38,7 @@ export interface RunningDaemon {
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const { host: hostname, allowUnisolated = false } = options
   const asked = { host: hostname, isolation: options.isolation, allowUnisolated }
-  checkExposure({ ...asked, anyone: options.token === false })
+  checkExposure({ ...asked, allowAnonymous: options.token === false })
   const isolation = isolationFor(asked)
   const said = takeFromEnvironment()
   const host = await openHost({
@@ -70,12 +70,12 @@ function takeFromEnvironment(): string | undefined {
   return said
 }
 
-async function listenOn(host: Host, { tokens, anyone }: Access, options: DaemonOptions) {
+async function listenOn(host: Host, { tokens, allowAnonymous: anyone }: Access, options: DaemonOptions) {
   const { host: hostname, ports, root, isolation, cors = [], allowHost = [] } = options
   const server = createServer({
     host,
     tokens,
-    anyone,
+    allowAnonymous: anyone,
     cors,
     allowHosts: allowHost,
     defaultSandbox: { local: { isolation, ...(root !== undefined && { root: folderOf(root) }) } },

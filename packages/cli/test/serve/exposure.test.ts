@@ -16,10 +16,10 @@ it.each(['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'localhost.example.com', '127
 )
 
 it('lets no isolation out only when that was said', () => {
-  const bare = { host: '10.0.0.1', anyone: false, isolation: 'none' } as const
+  const bare = { host: '10.0.0.1', allowAnonymous: false, isolation: 'none' } as const
   expect(() => checkExposure({ ...bare, allowUnisolated: false })).toThrow('--allow-unisolated')
   expect(() => checkExposure({ ...bare, allowUnisolated: true })).not.toThrow()
-  expect(() => checkExposure({ ...bare, anyone: true, allowUnisolated: true })).toThrow('--no-token')
+  expect(() => checkExposure({ ...bare, allowAnonymous: true, allowUnisolated: true })).toThrow('--no-token')
 })
 
 it.each([

@@ -9,7 +9,7 @@ export async function recordedExit(wire: Wire, process: string): Promise<Process
   for (;;) {
     const page = await journal.read({
       types: ['process.exited'],
-      order: 'backwards',
+      order: 'desc',
       ...(before !== undefined && { before }),
     })
     for (const event of page.events) {

@@ -67,7 +67,7 @@ export class RemoteSession implements Session {
     try {
       // A listener that answers what the agent asks must be there before it asks.
       await this.#watch.ready()
-      return await runTurn(this.#wire, { turn, content, rest, signal, onBegun })
+      return await runTurn(this.#wire, { turn, prompt: content, rest, signal, onBegun })
     } finally {
       leave()
       await this.#refresh()

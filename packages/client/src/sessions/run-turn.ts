@@ -11,7 +11,7 @@ const times = 5
 export interface TurnRequest {
   /** Named by the client: sent twice, it is one turn. */
   readonly turn: string
-  readonly content: string | readonly ContentBlock[]
+  readonly prompt: string | readonly ContentBlock[]
   /** More of the caller's options, for the server to know or to refuse. */
   readonly rest: object
   readonly signal: AbortSignal | undefined
@@ -24,12 +24,12 @@ type TurnAnswer = PromptResult | { readonly turn: string; readonly running: true
 /** Prompts, and waits for the end: the turn goes on at the server whatever becomes of the connection. */
 export async function runTurn(
   wire: Wire,
-  { turn, content, rest, signal, onBegun }: TurnRequest,
+  { turn, prompt, rest, signal, onBegun }: TurnRequest,
 ): Promise<PromptResult> {
   let again = false
   await insist(wire, times, () => {
     // A daemon that has it may be gone by now: the one after it looks into the record.
-    const json = withFields('prompt', rest, { content, turn, again: again || undefined })
+    const json = withFields('prompt', rest, { prompt, turn, again: again || undefined })
     again = true
     return askJson(wire, { method: 'POST', path: ['prompt'], json, limitMs: wire.timeoutMs })
   })

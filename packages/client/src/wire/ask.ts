@@ -71,7 +71,7 @@ async function contentOf(
   named: NamedCall | undefined,
 ): Promise<RequestInit> {
   // Whatever takes minutes: its headers come before anybody gives up on them, and its JSON in the end.
-  const patient = { accept: 'application/json', 'vitrine-patient': 'true' }
+  const patient = { accept: 'application/json', 'vitrine-keepalive': 'true' }
   const all = { ...patient, ...wire.headers(), ...headers, ...named?.headers() }
   if (bytes !== undefined) {
     const body = named?.isCalledOff ? new Uint8Array() : bytes.body

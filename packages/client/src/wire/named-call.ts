@@ -17,7 +17,7 @@ export class NamedCall {
   }
 
   headers(): Record<string, string> {
-    return { 'vitrine-call': this.#id, ...(this.isCalledOff && { 'vitrine-called-off': 'true' }) }
+    return { 'vitrine-call': this.#id, ...(this.isCalledOff && { 'vitrine-cancelled': 'true' }) }
   }
 
   /** Settles when the answer is there, which is when `answered` aborts, or when it has been waited for long enough. */

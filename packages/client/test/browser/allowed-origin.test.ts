@@ -135,7 +135,7 @@ it('has errors with a code and what to do, whatever failed', async () => {
       return {
         name: error?.name,
         code: error?.code,
-        todo: typeof error?.todo,
+        hint: typeof error?.hint,
         isError: error instanceof Error,
       }
     }
@@ -156,7 +156,7 @@ it('has errors with a code and what to do, whatever failed', async () => {
   expect(codes.slice(0, 2)).toEqual(['file_not_found', 'not_found'])
   expect(codes[2]).toMatch(/^command_not_/)
   expect(codes.slice(3)).toEqual(['token_invalid', 'connection_failed', expect.any(String)])
-  for (const one of told) expect(one).toMatchObject({ name: 'VitrineError', todo: 'string', isError: true })
+  for (const one of told) expect(one).toMatchObject({ name: 'VitrineError', hint: 'string', isError: true })
   clean(opened)
 })
 

@@ -41,7 +41,7 @@ it('throws a problem as the error that it was', async () => {
     code: 'agent_unknown',
     status: 404,
     message: 'It is agent_unknown.',
-    todo: expect.stringContaining('listAgents'),
+    hint: expect.stringContaining('listAgents'),
   })
 })
 

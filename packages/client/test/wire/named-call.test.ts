@@ -55,7 +55,7 @@ it('sends what was called off before it began, with nothing to work on, and thro
   const bodies: number[] = []
   const { sandbox, lines } = await newScene(async ({ request, body, problem }) => {
     bodies.push((await body()).length)
-    problem(request.headers['vitrine-called-off'] === 'true' ? 'cancelled' : 'internal', 499)
+    problem(request.headers['vitrine-cancelled'] === 'true' ? 'cancelled' : 'internal', 499)
   })
   await expect(sandbox.files.write('a', source, { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: 'cancelled',

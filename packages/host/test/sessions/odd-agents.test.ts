@@ -81,7 +81,7 @@ it('ends an agent whose message is longer than 32 MiB, says so, and harms no oth
   const session = await open(sandbox)
   const other = await open(sandbox, { env: { OTHER: 'yes' } })
   const error = await failure(session.prompt(`/big ${33 * 1024 * 1024}`))
-  expect(error).toMatchObject({ code: 'agent_confused', details: { agent: 'demo' } })
+  expect(error).toMatchObject({ code: 'agent_protocol_error', details: { agent: 'demo' } })
   expect(error.message).toContain(`${32 * 1024 * 1024} bytes`)
   expect(await eventsOf(sandbox, 'limit.reached')).toMatchObject([
     { data: { limit: 'agent.messageBytes', max: 32 * 1024 * 1024 } },
@@ -105,19 +105,19 @@ it.each<[string, CustomAgent, string, RegExp]>([
   [
     'says yes for ever',
     program('yes', 'yes'),
-    'agent_confused',
+    'agent_protocol_error',
     /yes .*does not speak the Agent Client Protocol/s,
   ],
   [
     'speaks another version',
     script('future', `on('initialize', ({ id }) => reply(id, { protocolVersion: 7 }))`),
-    'agent_confused',
+    'agent_protocol_error',
     /future .*version 7/,
   ],
   [
     'opens a session without an id',
     script('vague', `on('session/new', ({ id }) => reply(id, {}))`),
-    'agent_confused',
+    'agent_protocol_error',
     /vague .*sessionId/,
   ],
   [
@@ -135,7 +135,7 @@ it.each<[string, CustomAgent, string, RegExp]>([
   const error = await failure(sandbox.openSession({ agent: agent.name }))
   expect(error.code).toBe(code)
   expect(error.message).toMatch(message)
-  expect(error.todo).not.toBe('')
+  expect(error.hint).not.toBe('')
   expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
   expect(await sandbox.sessions.list()).toHaveLength(1)
 })

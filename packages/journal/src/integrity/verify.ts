@@ -51,7 +51,7 @@ async function walkOn(
 ): Promise<Verification | undefined> {
   const after = walk.seq
   const to = Number.MAX_SAFE_INTEGER
-  const entries = await connection.scan({ journal, from: after, to, order: 'forwards', limit: pageRows })
+  const entries = await connection.scan({ journal, from: after, to, order: 'asc', limit: pageRows })
   const last = entries.length < pageRows ? to : entries.at(-1)!.seq
   const holes = await connection.holes(journal, after + 1, last)
   const misfiled = await connection.misfiled(journal, after, last)

@@ -89,7 +89,7 @@ export async function operate<T>(
  * The same for what changes nothing and is done at once, such as a look: its start and its end are one commit, and
  * nobody has its result before. Where gates are asked, it is `operate`.
  */
-export async function observe<T>(
+export async function operateAtOnce<T>(
   host: OperationHost,
   op: string,
   data: { readonly [key: string]: unknown },

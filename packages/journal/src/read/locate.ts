@@ -15,7 +15,7 @@ export async function seqAtTime(
       journal,
       from: middle - 1,
       to: headSeq,
-      order: 'forwards',
+      order: 'asc',
       limit: 1,
     })
     if (entry === undefined || entry.time >= time) high = middle

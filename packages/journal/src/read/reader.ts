@@ -11,7 +11,7 @@ import type { Recent } from '../recent.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
-import { Delivery, type DeliveryOptions } from './delivery.ts'
+import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
 import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
 import { type Found, keyOf, scan, toItem } from './scan.ts'
@@ -32,7 +32,7 @@ export interface Subject {
 }
 
 /** A page whose events are JSON already. */
-export interface PageText extends Omit<Page, 'events'> {
+export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
 
@@ -62,8 +62,8 @@ export class Reader {
   }
 
   /** The same as it is stored. */
-  async pageText(subject: Subject, options?: ReadOptions): Promise<PageText> {
-    checkOptions('readText', journalOptions.read, options)
+  async encodedPage(subject: Subject, options?: ReadOptions): Promise<EncodedPage> {
+    checkOptions('readEncoded', journalOptions.read, options)
     const { found, ...place } = await this.#page(subject, options)
     const cursorOf = this.#holeCursor(subject)
     const textOf = (one: Found) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
@@ -75,10 +75,10 @@ export class Reader {
     options: ReadOptions = {},
   ): Promise<{ readonly found: readonly Found[]; readonly cursor: string; readonly end: boolean }> {
     this.mustBeOpen()
-    const { order = 'forwards', limit = pageItems, signal, ...filter } = options
+    const { order = 'asc', limit = pageItems, signal, ...filter } = options
     const newest = await subject.end()
     const [low, high] = await this.#bounds(subject, options, newest)
-    const range = order === 'forwards' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
+    const range = order === 'asc' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
     const { found, scanned, end } = await scan(this.#connection, {
       journal: subject.journal,
       ...range,
@@ -100,7 +100,7 @@ export class Reader {
     let high = before === undefined ? newest : Math.min(newest, (await subject.key(before)) - 1)
     if (at !== undefined) {
       const key = await this.#keyAt(subject, at, newest)
-      if (order === 'backwards') high = Math.min(high, key)
+      if (order === 'desc') high = Math.min(high, key)
       else low = Math.max(low, key - 1)
     }
     return [Math.min(low, newest), Math.max(high, 0)]
@@ -121,11 +121,11 @@ export class Reader {
   }
 
   /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
-  deliveries(subject: Subject, given: DeliveryOptions = {}): Tail<Delivery> {
-    checkOptions('deliveries', journalOptions.deliveries, given)
+  tailEncoded(subject: Subject, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
+    checkOptions('tailEncoded', journalOptions.tailEncoded, given)
     const { page: limit = pageItems, ...options } = given
     const delivery = (found: Found) =>
-      'body' in found ? this.#recent.delivery(found, subject) : new Delivery(found, subject)
+      'body' in found ? this.#recent.encoded(found, subject) : new EncodedEvent(found, subject)
     return this.#follow(subject, options, delivery, limit)
   }
 
@@ -177,7 +177,7 @@ export class Reader {
       journal: subject.journal,
       from: key,
       to: newest,
-      order: 'forwards',
+      order: 'asc',
       limit,
       filter,
       signal,

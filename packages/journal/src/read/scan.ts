@@ -14,7 +14,7 @@ export interface ScanRequest {
   readonly from: number
   /** Inclusive: the last key in the direction of the scan. */
   readonly to: number
-  readonly order: 'forwards' | 'backwards'
+  readonly order: 'asc' | 'desc'
   readonly limit: number
   readonly filter: EventFilter
   readonly signal?: AbortSignal | undefined
@@ -33,7 +33,7 @@ export interface ScanResult {
 /** Reads in windows, yielding in between, until the limit or the end. Holes stand where they are. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
   const { journal, to, order, limit, filter, signal } = request
-  const forwards = order === 'forwards'
+  const forwards = order === 'asc'
   const found: Found[] = []
   let scanned = request.from
   let room = pageBytes
@@ -74,7 +74,7 @@ async function readStretch(
   range: ScanRange,
 ): Promise<{ entries: readonly Entry[]; holes: readonly Hole[] }> {
   const { journal, from, to } = range
-  const [low, high] = range.order === 'forwards' ? [from + 1, to] : [to, from - 1]
+  const [low, high] = range.order === 'asc' ? [from + 1, to] : [to, from - 1]
   let before = await connection.holes(journal, low, high)
   for (;;) {
     const entries = await connection.scan(range)

@@ -12,13 +12,13 @@ export async function summarize(
   filter: EventFilter,
   signal?: AbortSignal,
 ): Promise<Summary> {
-  const edge = async (order: 'forwards' | 'backwards') => {
-    const range = order === 'forwards' ? { from: 0, to: headSeq } : { from: headSeq + 1, to: 1 }
+  const edge = async (order: 'asc' | 'desc') => {
+    const range = order === 'asc' ? { from: 0, to: headSeq } : { from: headSeq + 1, to: 1 }
     const [entry] = await connection.index({ journal, ...range, order, limit: 1 })
     return entry?.time
   }
-  const start = await edge('forwards')
-  const end = await edge('backwards')
+  const start = await edge('asc')
+  const end = await edge('desc')
   if (start === undefined || end === undefined) return { buckets: [], total: 0, counts: {} }
   const width = Math.max(1, Math.ceil((end - start + 1) / buckets))
   const slices = Array.from({ length: Math.ceil((end - start + 1) / width) }, () => new Slice())
@@ -31,7 +31,7 @@ export async function summarize(
       journal,
       from,
       to,
-      order: 'forwards',
+      order: 'asc',
       limit: pageRows,
     })
     for (const { time, type, seq } of entries) {

@@ -110,7 +110,7 @@ async function trimRank(
       journal: journal.head.id,
       from,
       to: last,
-      order: 'forwards',
+      order: 'asc',
       limit: rows,
     })
     const victims: IndexRow[] = []
@@ -157,7 +157,7 @@ async function removeSlice(
       journal: id,
       from: seq - 1,
       to: seq,
-      order: 'forwards',
+      order: 'asc',
       limit: 1,
     })
     if (!entry || !isEvent(entry.event, 'journal.trimmed')) continue

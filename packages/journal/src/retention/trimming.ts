@@ -25,7 +25,7 @@ export class Trimming {
     if (isOverLimit({ head }, this.#limits)) return true
     if (this.#limits.ageMs === undefined) return false
     // The newest event stays, however old it is.
-    const oldest = { journal: head.id, from: 0, to: head.seq - 1, order: 'forwards', limit: 1 } as const
+    const oldest = { journal: head.id, from: 0, to: head.seq - 1, order: 'asc', limit: 1 } as const
     const [row] = await this.#trimmer.connection.index(oldest)
     return row !== undefined && row.time < Date.now() - this.#limits.ageMs
   }

@@ -105,7 +105,7 @@ export class SinkFeed {
     const patience = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
     await Promise.race([this.#loop, aborted(this.#writing.signal)])
     clearTimeout(patience)
-    await patiently(this.#sink.close?.(), this.#source.closeMs)
+    await waitAtMost(this.#sink.close?.(), this.#source.closeMs)
   }
 
   async #run(): Promise<void> {
@@ -213,7 +213,7 @@ export class SinkFeed {
 }
 
 /** Waits for something, but not for ever. */
-async function patiently(promise: Promise<void> | undefined, milliseconds: number): Promise<void> {
+async function waitAtMost(promise: Promise<void> | undefined, milliseconds: number): Promise<void> {
   const over = new AbortController()
   const enough = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([promise, enough]).finally(() => over.abort())

@@ -76,7 +76,7 @@ export interface ScanRange {
   readonly from: number
   /** Inclusive, in the direction of the scan. */
   readonly to: number
-  readonly order: 'forwards' | 'backwards'
+  readonly order: 'asc' | 'desc'
   readonly limit: number
   /** Stops with the entry whose body makes it this many characters. */
   readonly maxBytes?: number

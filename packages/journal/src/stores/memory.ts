@@ -121,11 +121,11 @@ class MemoryConnection implements StoreConnection {
     const matches = entryMatcher(range)
     const found: Entry[] = []
     let bytes = 0
-    const step = order === 'forwards' ? 1 : -1
-    let index = order === 'forwards' ? firstAbove(entries, key, from) : firstAbove(entries, key, from - 1) - 1
+    const step = order === 'asc' ? 1 : -1
+    let index = order === 'asc' ? firstAbove(entries, key, from) : firstAbove(entries, key, from - 1) - 1
     for (; found.length < limit && bytes < maxBytes; index += step) {
       const entry = entries[index]
-      if (entry === undefined || (order === 'forwards' ? key(entry) > to : key(entry) < to)) break
+      if (entry === undefined || (order === 'asc' ? key(entry) > to : key(entry) < to)) break
       if (matches && !matches(entry)) continue
       found.push(entry)
       bytes += entry.body.length

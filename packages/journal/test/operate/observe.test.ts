@@ -8,7 +8,9 @@ describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
     const journal = await (await openStore()).journal('sbx_a')
     const seen: number[] = []
     journal.tap(({ seq }) => void seen.push(seq))
-    const result = await journal.observe('stat', { path: 'a' }, () => 7, { finish: (size) => ({ size }) })
+    const result = await journal.operateAtOnce('stat', { path: 'a' }, () => 7, {
+      finish: (size) => ({ size }),
+    })
     expect(result).toBe(7)
     const { started, finished } = await onlyOperation(journal)
     expect(started.data).toEqual({ op: 'stat', path: 'a' })
@@ -21,7 +23,7 @@ describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
     const journal = await (await openStore()).journal('sbx_a')
     const failure = new Error('no')
     const thrown = await thrownBy(() =>
-      journal.observe('stat', {}, () => {
+      journal.operateAtOnce('stat', {}, () => {
         throw failure
       }),
     )
@@ -33,7 +35,7 @@ describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
     const store = await openStore()
     const journal = await store.journal('sbx_a')
     await store.close()
-    const thrown = await thrownBy(() => journal.observe('stat', {}, () => 'seen'))
+    const thrown = await thrownBy(() => journal.operateAtOnce('stat', {}, () => 'seen'))
     expect(thrown).toMatchObject({ code: 'store_closed' })
   })
 })
@@ -43,7 +45,7 @@ it('is asked for like any operation where there are gates, before it runs', asyn
   journal.gate('nobody looks', () => 'deny')
   let ran = false
   const thrown = await thrownBy(() =>
-    journal.observe('read', {}, () => {
+    journal.operateAtOnce('read', {}, () => {
       ran = true
     }),
   )

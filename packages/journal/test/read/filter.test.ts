@@ -40,7 +40,7 @@ describe('a filter', () => {
     const journals = await both()
     const all = await Promise.all(journals.map((journal) => eventsOf(journal)))
     const place = fc.option(fc.integer({ min: 0, max: 120 }), { nil: undefined })
-    const order = fc.constantFrom('forwards' as const, 'backwards' as const)
+    const order = fc.constantFrom('asc' as const, 'desc' as const)
     const at = fc.option(fc.integer({ min: 1, max: 130 }), { nil: undefined })
     await fc.assert(
       fc.asyncProperty(
@@ -61,7 +61,7 @@ describe('a filter', () => {
               order: direction,
               limit,
             }
-            const forwards = direction === 'forwards'
+            const forwards = direction === 'asc'
             const expected = all[index]!.filter(
               (event) =>
                 naiveMatch(filter, event) &&
@@ -91,7 +91,7 @@ describe.each(stores)('a page of a %s store', (_kind, openStore) => {
     await record.append([{ type: 'file.created', data: { path: 'a', kind: 'file' } }])
     expect(seqs((await record.read({ types: ['file.*'], after: page.cursor })).events)).toEqual([10_501])
     expect(seqs((await record.read({ text: 'THE LAST' })).events)).toEqual([10_500])
-    expect(seqs((await record.read({ text: 'the first', order: 'backwards' })).events)).toEqual([1])
+    expect(seqs((await record.read({ text: 'the first', order: 'desc' })).events)).toEqual([1])
   })
 
   it('of an empty journal is empty and at its end', async () => {

@@ -27,9 +27,9 @@ async function withHoles(store: Store, holes: number): Promise<Journal> {
   return journal
 }
 
-async function allPages(journal: Journal, limit: number, order: ReadOptions['order'] = 'forwards') {
+async function allPages(journal: Journal, limit: number, order: ReadOptions['order'] = 'asc') {
   const items: JournalItem[] = []
-  const edge = order === 'forwards' ? 'after' : 'before'
+  const edge = order === 'asc' ? 'after' : 'before'
   let page = await journal.read({ types: wanted, limit, order })
   for (;;) {
     expect(page.events.length).toBeLessThanOrEqual(limit)
@@ -47,7 +47,7 @@ describe.each(stores)('a %s store with holes', (_kind, openStore) => {
     expect(all.filter(({ type }) => type === 'log.message')).toHaveLength(24)
     for (const limit of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
       expect(await allPages(journal, limit)).toEqual(all)
-      expect(await allPages(journal, limit, 'backwards')).toEqual(all.toReversed())
+      expect(await allPages(journal, limit, 'desc')).toEqual(all.toReversed())
     }
   })
 

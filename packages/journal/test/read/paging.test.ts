@@ -12,7 +12,7 @@ async function allPages(
   options: ReadOptions,
 ): Promise<readonly JournalItem[]> {
   const items: JournalItem[] = []
-  const edge = options.order === 'backwards' ? 'before' : 'after'
+  const edge = options.order === 'desc' ? 'before' : 'after'
   let page = await read(options)
   for (let pages = 0; ; pages += 1) {
     items.push(...page.events)
@@ -29,7 +29,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     await record.append(mixedEvents(60))
     const all = await eventsOf(record)
     const types = fc.constantFrom(undefined, ['file.*'], ['log.message', 'desktop.*'], ['no.such'])
-    const direction = fc.constantFrom('forwards' as const, 'backwards' as const)
+    const direction = fc.constantFrom('asc' as const, 'desc' as const)
     await fc.assert(
       fc.asyncProperty(types, direction, fc.integer({ min: 1, max: 70 }), async (wanted, order, limit) => {
         const options = { ...(wanted && { types: wanted }), order, limit }
@@ -38,7 +38,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
             !wanted ||
             wanted.some((one) => type === one || type.startsWith(one.replace('*', '|').split('|')[0]!)),
         )
-        if (order === 'backwards') expected.reverse()
+        if (order === 'desc') expected.reverse()
         expect(await allPages((one) => record.read(one), options)).toEqual(expected)
         expect(await allPages((one) => store.read(one), options)).toEqual(expected)
       }),
@@ -50,12 +50,12 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     const record = await (await openStore()).journal('sbx_a')
     await record.append(Array.from({ length: 10 }, (_, index) => log(`m${index}`)))
     const seen: unknown[] = []
-    let page = await record.read({ order: 'backwards', limit: 3 })
+    let page = await record.read({ order: 'desc', limit: 3 })
     for (;;) {
       seen.push(...page.events.map(messageOf))
       if (page.end) break
       await record.append([log('later')])
-      page = await record.read({ order: 'backwards', limit: 3, before: page.cursor })
+      page = await record.read({ order: 'desc', limit: 3, before: page.cursor })
     }
     expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `m${9 - index}`))
   })
@@ -65,7 +65,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     const record = await store.journal('sbx_a')
     for (let round = 0; round < 3; round += 1) {
       const newest = (await record.read()).cursor
-      for (const order of ['forwards', 'backwards'] as const) {
+      for (const order of ['asc', 'desc'] as const) {
         for (const around of [{}, { after: newest }, { before: newest }]) {
           const page = await record.read({ ...around, order })
           const again = await record.read({ after: page.cursor, order })
@@ -89,7 +89,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
       await record.append(Array.from({ length: count }, () => log('x')))
       clock.advance(1_000)
     }
-    const first = async (after: number, order: 'forwards' | 'backwards' = 'forwards') => {
+    const first = async (after: number, order: 'asc' | 'desc' = 'asc') => {
       const { events } = await record.read({ at: new Date(start + after), order, limit: 1 })
       const [item] = events
       return item && 'seq' in item ? item.seq : undefined
@@ -102,8 +102,8 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     expect(await first(2_999)).toBe(9)
     expect(await first(3_000)).toBe(9)
     expect(await first(3_001)).toBeUndefined()
-    expect(await first(1_000, 'backwards')).toBe(4)
-    expect(await first(9_000, 'backwards')).toBe(9)
+    expect(await first(1_000, 'desc')).toBe(4)
+    expect(await first(9_000, 'desc')).toBe(9)
   })
 
   it('have times that never go back, though the clock does', async () => {

@@ -17,7 +17,7 @@ describe('while a journal is trimmed', () => {
     while (!over) {
       await journal.append([note(`meanwhile ${appended}`)])
       if (!over) appended += 1
-      await journal.read({ limit: 10, order: 'backwards' })
+      await journal.read({ limit: 10, order: 'desc' })
       if (!over) read += 1
     }
     expect((await trimming).events).toBeGreaterThan(0)

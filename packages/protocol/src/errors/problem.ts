@@ -11,7 +11,7 @@ export interface Problem {
   readonly detail: string
   readonly code: string
   readonly retryable: boolean | 'unknown'
-  readonly todo: string
+  readonly hint: string
   readonly details?: JsonObject
 }
 
@@ -21,7 +21,7 @@ const problemSchema = z.looseObject({
   title: z.optional(z.string()),
   status: z.optional(z.number()),
   retryable: z.optional(z.union([z.boolean(), z.literal('unknown')])),
-  todo: z.optional(z.string()),
+  hint: z.optional(z.string()),
   details: z.optional(z.record(z.string(), z.json())),
 })
 
@@ -35,7 +35,7 @@ export function toProblem(thrown: unknown): Problem {
     detail: error.message,
     code: error.code,
     retryable: error.retryable,
-    todo: error.todo,
+    hint: error.hint,
     ...(Object.keys(error.details).length > 0 && { details: error.details }),
   }
 }
@@ -48,12 +48,12 @@ export function fromProblem(problem: unknown): VitrineError {
       cause: problem,
     })
   }
-  const { code, detail, title, status, retryable, todo, details } = parsed.data
+  const { code, detail, title, status, retryable, hint, details } = parsed.data
   const known = errorEntry(code)
   const error = new VitrineError(code as ErrorCode, detail ?? title ?? code, details ? { details } : {})
   return Object.assign(error, {
     status: status ?? known.status,
     retryable: retryable ?? known.retryable,
-    todo: todo ?? known.todo,
+    hint: hint ?? known.hint,
   })
 }

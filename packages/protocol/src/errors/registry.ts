@@ -222,7 +222,7 @@ export const errorRegistry = {
     'unknown',
     'The agent answered with an error: look at `details` and at its credentials and model.',
   ),
-  agent_confused: entry(
+  agent_protocol_error: entry(
     502,
     false,
     'The program does not speak the Agent Client Protocol as expected: look at its `agent.*` events.',
@@ -294,11 +294,11 @@ export type Retryable = boolean | 'unknown'
 export interface ErrorEntry {
   readonly status: number
   readonly retryable: Retryable
-  readonly todo: string
+  readonly hint: string
 }
 
-function entry<S extends number, R extends Retryable>(status: S, retryable: R, todo: string) {
-  return { status, retryable, todo } as const
+function entry<S extends number, R extends Retryable>(status: S, retryable: R, hint: string) {
+  return { status, retryable, hint } as const
 }
 
 /** The registry's row, also for a code that only a newer version knows. */

@@ -10,7 +10,7 @@ export interface VitrineErrorOptions {
 }
 
 /**
- * The one error of Vitrine. `code` is for programs, `message` for people, `todo` says what to do about it.
+ * The one error of Vitrine. `code` is for programs, `message` for people, `hint` says what to do about it.
  *
  * @example
  * throw new VitrineError('cursor_invalid', 'Expected a cursor, got "abc".')
@@ -19,17 +19,17 @@ export class VitrineError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly retryable: Retryable
-  readonly todo: string
+  readonly hint: string
   readonly details: JsonObject
   readonly [brand] = true
 
   constructor(code: ErrorCode, message: string, options: VitrineErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    const { status, retryable, todo } = errorEntry(code)
+    const { status, retryable, hint } = errorEntry(code)
     this.code = code
     this.status = status
     this.retryable = retryable
-    this.todo = todo
+    this.hint = hint
     this.details = options.details ?? {}
   }
 

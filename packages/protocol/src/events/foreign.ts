@@ -8,7 +8,7 @@ export interface ForeignEvent {
 }
 
 /** An unwrapped foreign event with its place in the journal beside it. */
-export interface PlacedForeignEvent extends ForeignEvent {
+export interface RecordedForeignEvent extends ForeignEvent {
   readonly seq: number
   readonly time: string
 }
@@ -25,7 +25,7 @@ export function foreignEvent(raw: unknown): EventInput {
 }
 
 /** The foreign event as it was emitted, or nothing for an event of ours. */
-export function unwrapForeignEvent(item: JournalItem): PlacedForeignEvent | undefined {
+export function unwrapForeignEvent(item: JournalItem): RecordedForeignEvent | undefined {
   if (item.type !== 'foreign.event' || !('seq' in item)) return undefined
   const { type, data, id } = item.data
   return {

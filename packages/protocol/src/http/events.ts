@@ -34,14 +34,14 @@ export const eventRoutes = table({
         before: z.optional(z.string()),
         /** A `seq`, or a time. */
         at: z.optional(z.string()),
-        order: z.optional(z.enum(['forwards', 'backwards'])),
+        order: z.optional(z.enum(['asc', 'desc'])),
         limit: z.optional(count),
         /** How many milliseconds a page may wait for its first event. */
         wait: z.optional(count),
         /** `all`: every journal of the host under one cursor. */
         scope: z.optional(z.enum(['all', 'host'])),
       }),
-    answer: eventPage,
+    response: eventPage,
     streams: true,
     frames: () => frames({ message: journalEvent(), gap: journalGap() }),
   },
@@ -54,7 +54,7 @@ export const eventRoutes = table({
     body: () => strict({ events: z.array(jsonObject) }),
     bodyInDocument: () => z.object({ events: z.array(recordedEvent()) }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   summarizeEvents: {
     method: 'GET',
@@ -63,7 +63,7 @@ export const eventRoutes = table({
     access: 'read',
     summary: 'How many events of each type, in slices of time.',
     query: () => strict({ ...filter, buckets: z.optional(count) }),
-    answer: eventSummary,
+    response: eventSummary,
   },
   readBlob: {
     method: 'GET',
@@ -71,7 +71,7 @@ export const eventRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'The bytes that an event refers to; byte ranges are answered.',
-    answer: 'bytes',
+    response: 'bytes',
     ranges: true,
   },
   listSinks: {
@@ -80,6 +80,6 @@ export const eventRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Where events are delivered to, and how far behind each of them is.',
-    answer: () => z.object({ sinks: z.array(sinkState()) }),
+    response: () => z.object({ sinks: z.array(sinkState()) }),
   },
 })

@@ -28,7 +28,7 @@ export const fileRoutes = table({
         to: z.optional(count),
         user,
       }),
-    answer: 'bytes',
+    response: 'bytes',
     ranges: true,
   },
   writeFile: {
@@ -42,22 +42,22 @@ export const fileRoutes = table({
         user,
       }),
     body: 'bytes',
-    answer: fileStat,
+    response: fileStat,
   },
   listFiles: {
     ...file('GET', 'list', 'What is in a directory, by name.'),
     query: () => strict({ path: z.string(), limit: z.optional(count), user }),
-    answer: fileList,
+    response: fileList,
   },
   statFile: {
     ...file('GET', 'stat', 'One file, directory or link.'),
     query: () => strict({ path: z.string(), user }),
-    answer: fileStat,
+    response: fileStat,
   },
   fileExists: {
     ...file('GET', 'exists', 'Whether there is something at a path.'),
     query: () => strict({ path: z.string(), user }),
-    answer: () => z.object({ exists: z.boolean() }),
+    response: () => z.object({ exists: z.boolean() }),
   },
   makeDirectory: {
     ...file('POST', 'mkdir', 'Makes a directory.'),
@@ -69,13 +69,13 @@ export const fileRoutes = table({
         user,
       }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   moveFile: {
     ...file('POST', 'move', 'Moves what is at one path to another.'),
     body: () => strict({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   removeFile: {
     ...file('POST', 'remove', 'Removes a file, or a directory with `recursive`.'),
@@ -87,41 +87,41 @@ export const fileRoutes = table({
         user,
       }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
     body: () => strict({ path: z.string(), mode: mode(), user }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   searchFiles: {
     ...file('POST', 'search', 'Finds files by name or by what is in them.'),
     body: () => strict({ path: z.string(), ...searchFields() }),
-    answer: searchResult,
+    response: searchResult,
   },
   watchFiles: {
     ...file('GET', 'watch', 'The `file.*` events from now on.'),
     query: () => strict({ ignore: z.optional(words) }),
-    answer: 'event-stream',
+    response: 'event-stream',
     frames: () => frames({ message: journalEvent() }),
   },
   flushFiles: {
     ...file('POST', 'flush', 'Answers once every change made before is in the journal.'),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   downloadArchive: {
     ...file('GET', 'archive', 'A file or a directory as an archive.'),
     query: () => strict({ path: z.string(), scheme, user }),
-    answer: 'bytes',
+    response: 'bytes',
     mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd'],
   },
   uploadArchive: {
     ...file('PUT', 'archive', 'Unpacks the archive in the body into a directory.'),
     query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
-    answer: unpacked,
+    response: unpacked,
   },
   extractArchive: {
     ...file(
@@ -132,6 +132,6 @@ export const fileRoutes = table({
     query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',
     bodyOptional: true,
-    answer: unpacked,
+    response: unpacked,
   },
 })

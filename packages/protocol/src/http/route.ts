@@ -20,9 +20,9 @@ export interface Route {
   /** Of a body that may be left out. */
   readonly bodyOptional?: true
   readonly status?: 200 | 201 | 202 | 204
-  readonly answer: z.ZodMiniType | Media
+  readonly response: z.ZodMiniType | Media
   /** The schema by status, of a route that answers with more than one. */
-  readonly answerByStatus?: Readonly<Record<number, z.ZodMiniType>>
+  readonly responseByStatus?: Readonly<Record<number, z.ZodMiniType>>
   /** Of bytes; `application/octet-stream` by default. */
   readonly mediaTypes?: readonly string[]
   /** Of bytes: a `Range` is answered with 206. */
@@ -39,8 +39,8 @@ const madeFields = [
   'query',
   'body',
   'bodyInDocument',
-  'answer',
-  'answerByStatus',
+  'response',
+  'responseByStatus',
   'frames',
   'socketMessage',
 ] as const

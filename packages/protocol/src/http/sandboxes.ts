@@ -26,7 +26,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Whether the daemon answers.',
-    answer: health,
+    response: health,
   },
   callOff: {
     method: 'DELETE',
@@ -35,7 +35,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Calls off the call that was sent with this id as `vitrine-call`; answers once it has ended.',
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   listSandboxes: {
     method: 'GET',
@@ -43,7 +43,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Every sandbox that the host remembers.',
-    answer: sandboxList,
+    response: sandboxList,
   },
   createSandbox: {
     method: 'POST',
@@ -63,7 +63,7 @@ export const sandboxRoutes = table({
         policy: z.optional(policyOptions.policy),
       }),
     status: 201,
-    answer: sandboxDescription,
+    response: sandboxDescription,
   },
   getSandbox: {
     method: 'GET',
@@ -71,23 +71,23 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One sandbox as it is now; it is not started.',
-    answer: sandboxInfo,
+    response: sandboxInfo,
   },
   attachSandbox: {
     ...lifecycle('attach', 'Starts a sandbox that is kept, unless it runs.'),
-    answer: sandboxDescription,
+    response: sandboxDescription,
   },
   startSandbox: {
     ...lifecycle('start', 'Starts a sandbox that was stopped.'),
-    answer: sandboxDescription,
+    response: sandboxDescription,
   },
-  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), answer: sandboxInfo },
-  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), answer: sandboxInfo },
+  pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), response: sandboxInfo },
+  resumeSandbox: { ...lifecycle('resume', 'Lets frozen processes go on.'), response: sandboxInfo },
   stopSandbox: {
     ...lifecycle('stop', 'Persists the workspace and ends every process.'),
-    answer: sandboxInfo,
+    response: sandboxInfo,
   },
-  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), answer: sandboxInfo },
+  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), response: sandboxInfo },
   destroySandbox: {
     method: 'DELETE',
     path: '/sandboxes/{sandbox}',
@@ -95,7 +95,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Removes the workspace for good. The journal stays.',
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   isRunning: {
     method: 'GET',
@@ -103,7 +103,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Asks the sandbox whether it runs; an operation like any other.',
-    answer: () => z.object({ running: z.boolean() }),
+    response: () => z.object({ running: z.boolean() }),
   },
   onBeforeStop: {
     method: 'POST',
@@ -113,7 +113,7 @@ export const sandboxRoutes = table({
     summary: 'Registers a command that runs before the workspace is persisted by a stop.',
     body: () => strict({ command }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   skipOnPersist: {
     method: 'POST',
@@ -122,7 +122,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Keeps a path of the workspace out of what is persisted.',
     body: () => strict({ path: z.string() }),
-    answer: () => z.object({ path: z.string() }),
+    response: () => z.object({ path: z.string() }),
   },
   persistWorkspace: {
     method: 'GET',
@@ -130,7 +130,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'The workspace as a tar.',
-    answer: 'bytes',
+    response: 'bytes',
     mediaTypes: ['application/x-tar'],
   },
   hydrateWorkspace: {
@@ -140,7 +140,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'The workspace becomes what is in the tar, all of it or not at all.',
     body: 'bytes',
-    answer: unpacked,
+    response: unpacked,
   },
   listPorts: {
     method: 'GET',
@@ -148,7 +148,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'What listens in the sandbox.',
-    answer: () => z.object({ ports: z.array(portInfo()) }),
+    response: () => z.object({ ports: z.array(portInfo()) }),
   },
   resolvePort: {
     method: 'GET',
@@ -157,7 +157,7 @@ export const sandboxRoutes = table({
     access: 'full',
     summary: 'Where a port of the sandbox can be reached; with `wait`, once something listens there.',
     query: () => strict({ wait: z.optional(count) }),
-    answer: portAddress,
+    response: portAddress,
   },
   previewPort: {
     method: 'POST',
@@ -166,6 +166,6 @@ export const sandboxRoutes = table({
     access: 'full',
     summary:
       'Shows a port to a browser: an address of its own, and a path for where such names do not resolve.',
-    answer: preview,
+    response: preview,
   },
 })

@@ -31,7 +31,7 @@ export const sessionRoutes = table({
         resume: z.optional(z.boolean()),
       }),
     status: 201,
-    answer: sessionState,
+    response: sessionState,
   },
   listSessions: {
     method: 'GET',
@@ -40,14 +40,14 @@ export const sessionRoutes = table({
     // It asks the sandbox, and shows the agent's own words: who may only look on has the journal.
     access: 'full',
     summary: 'Every session of the sandbox, open or closed.',
-    answer: () => z.object({ sessions: z.array(sessionInfo()) }),
+    response: () => z.object({ sessions: z.array(sessionInfo()) }),
   },
-  getSession: { ...one('GET', '', 'One session that is open.'), answer: sessionState },
+  getSession: { ...one('GET', '', 'One session that is open.'), response: sessionState },
   resumeSession: {
     ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
     body: () => strict(sessionFields()),
     bodyOptional: true,
-    answer: sessionState,
+    response: sessionState,
   },
   prompt: {
     ...one(
@@ -58,14 +58,14 @@ export const sessionRoutes = table({
     query: () => strict({ wait: z.optional(z.enum(['true', 'false', ''])) }),
     body: () =>
       strict({
-        content: z.union([z.string(), z.array(jsonObject)]),
+        prompt: z.union([z.string(), z.array(jsonObject)]),
         turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
         /** It may have been sent before, to a daemon that is gone: the record is looked at first. */
         again: z.optional(z.boolean()),
       }),
     status: 202,
-    answer: () => z.union([promptResult(), acceptedTurn()]),
-    answerByStatus: () => ({ 200: promptResult(), 202: acceptedTurn() }),
+    response: () => z.union([promptResult(), acceptedTurn()]),
+    responseByStatus: () => ({ 200: promptResult(), 202: acceptedTurn() }),
   },
   getTurn: {
     ...one(
@@ -74,34 +74,34 @@ export const sessionRoutes = table({
       'How a turn ended; with `wait`, once it has, or after so many milliseconds.',
     ),
     query: () => strict({ wait: z.optional(count) }),
-    answer: () => z.union([promptResult(), runningTurn()]),
+    response: () => z.union([promptResult(), runningTurn()]),
   },
   cancelTurn: {
     ...one('POST', '/cancel', 'Ends the turn that runs, and answers those that wait.'),
     body: () => strict({ turn: z.optional(z.string()) }),
     bodyOptional: true,
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   setOption: {
     ...one('PUT', '/options/{option}', 'Chooses a mode, a model, a thought level, or another option.'),
     body: () => strict({ value: z.union([z.string(), z.boolean()]) }),
-    answer: sessionState,
+    response: sessionState,
   },
   setMode: {
     ...one('PUT', '/mode', 'Chooses a mode.'),
     body: () => strict({ value: z.string() }),
-    answer: sessionState,
+    response: sessionState,
   },
   setModel: {
     ...one('PUT', '/model', 'Chooses a model.'),
     body: () => strict({ value: z.string() }),
-    answer: sessionState,
+    response: sessionState,
   },
   setThoughtLevel: {
     ...one('PUT', '/thought-level', 'Chooses a thought level.'),
     body: () => strict({ value: z.string() }),
-    answer: sessionState,
+    response: sessionState,
   },
   answerPermission: {
     ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
@@ -110,7 +110,7 @@ export const sessionRoutes = table({
         answer: z.union([permissionKind(), z.literal('cancelled'), strict({ option: z.string() })]),
       }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   answerQuestion: {
     ...one('POST', '/questions/{question}', 'Answers a question that the agent waits for.'),
@@ -120,25 +120,25 @@ export const sessionRoutes = table({
         content: z.optional(z.record(z.string(), json())),
       }),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   readTranscript: {
     ...one('GET', '/transcript', 'What was said and done, up to a `seq` of the journal or up to now.'),
     access: 'read',
     query: () => strict({ at: z.optional(count) }),
-    answer: transcript,
+    response: transcript,
   },
   closeSession: {
     ...one('DELETE', '', 'Ends a session and, if nobody else needs it, its agent.'),
     status: 204,
-    answer: 'nothing',
+    response: 'nothing',
   },
   forkSession: {
     ...one('POST', '/fork', 'Another session that goes on from here, where the agent can.'),
     body: () => strict({ id: z.optional(z.string()) }),
     bodyOptional: true,
     status: 201,
-    answer: sessionState,
+    response: sessionState,
   },
   listAgents: {
     method: 'GET',
@@ -146,7 +146,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'The agents there are.',
-    answer: () => z.object({ agents: z.array(agentInfo()) }),
+    response: () => z.object({ agents: z.array(agentInfo()) }),
   },
   getAgent: {
     method: 'GET',
@@ -154,7 +154,7 @@ export const sessionRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'One agent.',
-    answer: agentInfo,
+    response: agentInfo,
   },
   installAgent: {
     method: 'POST',
@@ -169,7 +169,7 @@ export const sessionRoutes = table({
         reinstall: z.optional(z.nullable(z.boolean())),
       }),
     bodyOptional: true,
-    answer: installResult,
+    response: installResult,
     streams: true,
     frames: () => frames({ progress: installProgress(), result: installResult() }),
   },

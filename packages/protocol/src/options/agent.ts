@@ -12,7 +12,7 @@ export const agentOptions = lazily({
       onProgress: z.optional(callable()),
       signal: z.optional(signal()),
       isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
-      reach: z.optional(texts()),
+      egress: z.optional(texts()),
       verifyMs: z.optional(milliseconds()),
       retryMs: z.optional(milliseconds()),
     }),

@@ -27,7 +27,7 @@ const programFields = () => ({
   args: z.optional(texts()),
   env: z.optional(textsByName()),
   cwd: z.optional(z.string()),
-  reach: z.optional(texts()),
+  egress: z.optional(texts()),
   shared: z.optional(flag()),
 })
 

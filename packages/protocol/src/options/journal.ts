@@ -104,7 +104,7 @@ export const journalOptions = lazily({
     }),
   append: () =>
     strict({ blobs: z.optional(z.array(z.custom<object>(isObject, 'expected a prepared blob'))) }),
-  stream: () => strict({ patient: z.optional(flag()) }),
+  stream: () => strict({ retryWhileFailing: z.optional(flag()) }),
   operate: () =>
     strict({
       finish: z.optional(callable()),
@@ -117,12 +117,12 @@ export const journalOptions = lazily({
       after: z.optional(cursor()),
       before: z.optional(cursor()),
       at: z.optional(z.union([whole(1), date()])),
-      order: z.optional(z.enum(['forwards', 'backwards'])),
+      order: z.optional(z.enum(['asc', 'desc'])),
       limit: z.optional(whole(1, maxItems)),
       signal: z.optional(signal()),
     }),
   tail: () => strict({ ...filter(), after: z.optional(cursor()), signal: z.optional(signal()) }),
-  deliveries: () =>
+  tailEncoded: () =>
     strict({
       ...filter(),
       after: z.optional(cursor()),

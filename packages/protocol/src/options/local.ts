@@ -50,7 +50,7 @@ const fields = () => ({
   limits: z.optional(limits()),
   user: z.optional(z.string()),
   network: z.optional(z.enum(['none', 'host'])),
-  reach: z.optional(texts()),
+  egress: z.optional(texts()),
   env: z.optional(textsByName()),
   binds: z.optional(
     z.array(strict({ source: z.string(), target: z.optional(z.string()), writable: z.optional(flag()) })),

@@ -83,9 +83,7 @@ const manifestOf = <Content extends z.ZodMiniType>(content: Content) =>
   strict({
     files: z.optional(byPath(z.union([content, strict({ content, mode: z.optional(mode()) })]))),
     directories: z.optional(list(z.union([path(), strict({ path: path(), mode: z.optional(mode()) })]))),
-    local: z.optional(
-      byPath(z.union([text(), strict({ source: text(), ignore: z.optional(list(text())) })])),
-    ),
+    copy: z.optional(byPath(z.union([text(), strict({ source: text(), ignore: z.optional(list(text())) })]))),
     git: z.optional(byPath(repository())),
     users: z.optional(
       list(

@@ -16,7 +16,7 @@ export const serverOptions = lazily({
         'list',
       ),
       tokens: z.array(token()),
-      anyone: z.optional(flag()),
+      allowAnonymous: z.optional(flag()),
       defaultSandbox: z.optional(hostOptions.create),
       cors: z.optional(texts()),
       allowHosts: z.optional(texts()),

@@ -3,7 +3,7 @@ export interface Capabilities {
   readonly isolation: 'none' | 'namespaces' | 'container' | 'machine'
   /** `complete` reaches every process; `best-effort` may miss one that hides. */
   readonly killTree: 'complete' | 'best-effort'
-  readonly network: readonly ('none' | 'host' | 'reach')[]
+  readonly network: readonly ('none' | 'host' | 'egress')[]
   readonly limits: readonly ('memory' | 'cpu' | 'pids')[]
   readonly terminals: boolean
   readonly pause: 'freezer' | 'signals' | 'none'

@@ -91,7 +91,7 @@ export interface LocalOptions {
   /** `none` (default): only the sandbox's own loopback. */
   readonly network?: 'none' | 'host'
   /** The only hosts and ports that a sandbox without network reaches: `['registry.example:443']`. */
-  readonly reach?: readonly string[]
+  readonly egress?: readonly string[]
   /** For every command. */
   readonly env?: Readonly<Record<string, string>>
   /** More of this machine inside, read-only unless said: tools, caches, sockets. */

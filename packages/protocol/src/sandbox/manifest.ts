@@ -17,7 +17,7 @@ export interface WorkspaceManifest<Content = string | Uint8Array> {
   readonly files?: Readonly<Record<string, Content | ManifestFile<Content>>>
   readonly directories?: readonly (string | ManifestDirectory)[]
   /** Copied from this machine: target in the workspace → source. */
-  readonly local?: Readonly<Record<string, string | LocalSource>>
+  readonly copy?: Readonly<Record<string, string | LocalSource>>
   /** Cloned inside the sandbox, by its own git: target → repository. `.` is the workspace itself. */
   readonly git?: Readonly<Record<string, GitRepository>>
   /** They take a system of the sandbox's own: `rootfs: 'writable'`. */

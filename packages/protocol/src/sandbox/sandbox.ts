@@ -20,7 +20,7 @@ export interface SandboxInfo {
   readonly labels: Readonly<Record<string, string>>
   readonly createdAt: string
   /** `kept`: it is not running, and can be attached to. */
-  readonly state: 'running' | 'kept' | 'destroyed'
+  readonly state: 'running' | 'stopped' | 'destroyed'
 }
 
 /** Where sandboxes are had from: a host, or a daemon over HTTP. */

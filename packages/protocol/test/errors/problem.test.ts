@@ -28,7 +28,7 @@ describe('an error on the wire', () => {
       detail: 'Too big.',
       code: 'blob_too_large',
       retryable: false,
-      todo: expect.stringContaining('blobs.maxBytes'),
+      hint: expect.stringContaining('blobs.maxBytes'),
       details: { limit: 3 },
     })
   })
@@ -50,7 +50,7 @@ describe('an error on the wire', () => {
       'retryable',
       'status',
       'title',
-      'todo',
+      'hint',
       'type',
     ])
   })
@@ -82,7 +82,7 @@ describe('an error from the wire', () => {
       detail: 'No turns left today.',
       code: 'quota_spent',
       retryable: true,
-      todo: 'Wait until tomorrow.',
+      hint: 'Wait until tomorrow.',
       details: { until: '2030-01-01' },
       instance: '/v1/sandboxes/1',
     }
@@ -92,7 +92,7 @@ describe('an error from the wire', () => {
       status: 429,
       message: 'No turns left today.',
       retryable: true,
-      todo: 'Wait until tomorrow.',
+      hint: 'Wait until tomorrow.',
       details: { until: '2030-01-01' },
     })
     const { instance: _instance, ...known } = newer

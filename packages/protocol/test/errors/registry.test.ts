@@ -4,12 +4,12 @@ import { codes } from './codes.ts'
 
 describe('the error registry', () => {
   it.each(codes)('says for %s the status, whether to retry, and what to do', (code) => {
-    const { status, retryable, todo } = errorRegistry[code]
+    const { status, retryable, hint } = errorRegistry[code]
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(600)
     expect(Number.isInteger(status)).toBe(true)
     expect([true, false, 'unknown']).toContain(retryable)
-    expect(todo).toMatch(/^[A-Z].{10,}\.$/)
+    expect(hint).toMatch(/^[A-Z].{10,}\.$/)
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
   })
 

@@ -27,14 +27,14 @@ describe('VitrineError', () => {
 describe('VitrineError.restored', () => {
   it("has its own code's status, advice and retryability", () => {
     const error = VitrineError.restored('timeout', 'too late')
-    const { status, retryable, todo } = errorRegistry.timeout
-    expect(error).toMatchObject({ code: 'timeout', message: 'too late', status, retryable, todo })
+    const { status, retryable, hint } = errorRegistry.timeout
+    expect(error).toMatchObject({ code: 'timeout', message: 'too late', status, retryable, hint })
   })
 
   it('becomes agent_failed for a code that the registry does not have', () => {
-    const { status, todo } = errorRegistry.agent_failed
+    const { status, hint } = errorRegistry.agent_failed
     for (const code of ['of_a_newer_version', 'toString'])
-      expect(VitrineError.restored(code, 'x')).toMatchObject({ code: 'agent_failed', status, todo })
+      expect(VitrineError.restored(code, 'x')).toMatchObject({ code: 'agent_failed', status, hint })
   })
 })
 

@@ -214,7 +214,7 @@ describe('the refusal of an unknown type', () => {
       got: 'file.touched',
     })
     expect(error.message).toContain('"file.touched"')
-    expect(error.todo).toContain('foreignEvent')
+    expect(error.hint).toContain('foreignEvent')
     expect(JSON.stringify(error)).not.toContain(planted)
   })
 

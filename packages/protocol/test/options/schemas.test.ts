@@ -173,16 +173,16 @@ const rows: {
     stream: { good: { patient: true }, misspelt: ['patience', 'patient'] },
     operate: { good: { finish: run, signal }, misspelt: ['finished', 'finish'] },
     read: {
-      good: { at: new Date(), types: ['file.*'], order: 'backwards', limit: 1 },
+      good: { at: new Date(), types: ['file.*'], order: 'desc', limit: 1 },
       misspelt: ['type', 'types'],
       wrong: [
         [{ at: new Date('x') }, 'at: expected a whole number of at least 1 or a Date that is one'],
         [{ types: 'file.*' }, 'types: expected a list of types, such as [\'file.*\'], got "file.*"'],
-        [{ order: 'up' }, 'order: expected "forwards" or "backwards", got "up".'],
+        [{ order: 'up' }, 'order: expected "asc" or "desc", got "up".'],
       ],
     },
     tail: { good: { after: 'c', signal }, misspelt: ['sesion', 'session'] },
-    deliveries: { good: { page: 10 }, misspelt: ['pages', 'page'] },
+    tailEncoded: { good: { page: 10 }, misspelt: ['pages', 'page'] },
     summary: {
       good: { buckets: 10 },
       misspelt: ['bucket', 'buckets'],

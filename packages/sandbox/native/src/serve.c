@@ -24,7 +24,7 @@
 #define HAS_INPUT 1
 #define AS_ROOT 2
 // Its keeper holds what it leaves behind, so that it can still be found.
-#define KEEPS_ON 4
+#define KEEP_AFTER_EXIT 4
 
 struct request {
   unsigned int size, id, flags;
@@ -154,7 +154,7 @@ static void __attribute__((noreturn)) keep(const struct request *request, const 
       record.kind = ended;
       record.value = status;
       tell(&record);
-      if (!(request->flags & KEEPS_ON)) leave(0);
+      if (!(request->flags & KEEP_AFTER_EXIT)) leave(0);
       command = -1;
     }
     if (gone < 0 && gone != -EINTR) leave(command == -1 ? 0 : 125);

@@ -15,7 +15,7 @@ export async function chooseMachine(
   id: string,
   settings: Settings,
 ): Promise<{ readonly machine: Machine; readonly degraded: readonly Degradation[] }> {
-  const { isolation, folders, env, network, rootfs, reach, machineLimits: limits, binds, user } = settings
+  const { isolation, folders, env, network, rootfs, egress, machineLimits: limits, binds, user } = settings
   const common = {
     mark: markOf(id, folders.data),
     root: folders.root,
@@ -30,8 +30,8 @@ export async function chooseMachine(
       ...(network === 'none'
         ? [{ what: 'network', reason: 'Without isolation nothing keeps commands off the network.' }]
         : []),
-      ...(reach.length > 0
-        ? [{ what: 'reach', reason: 'Without isolation the allow-list is not enforced.' }]
+      ...(egress.length > 0
+        ? [{ what: 'egress', reason: 'Without isolation the allow-list is not enforced.' }]
         : []),
       ...(rootfs === 'writable'
         ? [{ what: 'rootfs', reason: "Without isolation there is only the host's system." }]
@@ -57,9 +57,9 @@ export async function chooseMachine(
     return { machine, degraded: machine.degraded }
   } catch (error) {
     if (isolation === 'bubblewrap') throw error
-    const { code, message, todo } = toVitrineError(error)
+    const { code, message, hint } = toVitrineError(error)
     if (code === 'argument_invalid') throw error
-    return plainly([{ what: 'bubblewrap', reason: `${message} ${todo}` }])
+    return plainly([{ what: 'bubblewrap', reason: `${message} ${hint}` }])
   }
 }
 

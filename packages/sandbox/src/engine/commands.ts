@@ -107,7 +107,7 @@ export function start(
   caller: Caller,
   command: Command,
   options: SpawnOptions,
-  how: Pick<EntryOptions, 'onOutput' | 'talks'> = {},
+  how: Pick<EntryOptions, 'onOutput' | 'rawStdout'> = {},
 ): Promise<ProcessEntry> {
   const argv = argvOf(command, options.shell)
   const run = async () => {
@@ -142,7 +142,7 @@ function operateOn<T>(
   return gate === undefined ? operation() : gate.judging(command, options.shell, operation)
 }
 
-type BeginOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'talks'> & Pick<Launch, 'input'>
+type BeginOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>
 
 function begin(
   { core, journal }: Caller,
@@ -165,7 +165,7 @@ function begin(
     user,
     tty,
     input,
-    keepsOn: how.talks === true,
+    keepAfterExit: how.rawStdout === true,
   }
   const host = { machine, journal, limits: core.settings.processLimits }
   const { owner, restart } = options

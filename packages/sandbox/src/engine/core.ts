@@ -11,11 +11,11 @@ import { PtySessions } from '../terminals/pty-sessions.ts'
 import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
+import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { FileSide, removeStaging } from './file-side.ts'
 import type { Settings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
-import { processOfSocket, WayOut } from './way-out.ts'
 
 /** How long the ends of processes that are gone may take to be written. */
 const endingMs = 5_000
@@ -25,7 +25,7 @@ type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 /** What a sandbox has while its machine runs. */
 interface Running {
   readonly machine: Machine
-  readonly wayOut: WayOut | undefined
+  readonly wayOut: EgressGateway | undefined
   readonly forwards: Forwards
   readonly files: FileSide
 }
@@ -130,7 +130,7 @@ export class EngineCore {
   }
 
   async #raise(journal: Journal): Promise<Running> {
-    const { isolation, network, rootfs, reach } = this.settings
+    const { isolation, network, rootfs, egress } = this.settings
     const { machine, degraded } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
@@ -144,8 +144,8 @@ export class EngineCore {
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
       machine.onLost((reason) => void outside(() => this.#lost(journal, machine, reason)))
       const wayOut = machine.sharesLoopback ? undefined : this.#wayOut(machine, journal)
-      if (wayOut !== undefined && reach.length > 0)
-        await journal.operate('open_network', { reach }, () => wayOut.allow(reach))
+      if (wayOut !== undefined && egress.length > 0)
+        await journal.operate('open_network', { reach: egress }, () => wayOut.allow(egress))
       const files = await this.#openFiles(machine, wayOut)
       return { machine, wayOut, files, forwards: new Forwards((port) => machine.connect(port)) }
     } catch (error) {
@@ -154,21 +154,21 @@ export class EngineCore {
     }
   }
 
-  #wayOut(machine: Machine, journal: Journal): WayOut {
-    return new WayOut(machine, journal, (socket) =>
+  #wayOut(machine: Machine, journal: Journal): EgressGateway {
+    return new EgressGateway(machine, journal, (socket) =>
       processOfSocket(machine, socket, (pid) => this.processOf(pid)),
     )
   }
 
   /** More that its commands may reach from now on; nothing to do where they reach everything. */
-  async reachMore(journal: Journal, reach: readonly string[]): Promise<void> {
+  async allowEgress(journal: Journal, egress: readonly string[]): Promise<void> {
     const { wayOut } = this.ready()
-    const missing = wayOut?.missing(reach) ?? []
+    const missing = wayOut?.missing(egress) ?? []
     if (missing.length === 0) return
-    await journal.operate('open_network', { reach: missing }, () => wayOut?.allow(missing))
+    await journal.operate('open_network', { egress: missing }, () => wayOut?.allow(missing))
   }
 
-  async #openFiles(machine: Machine, wayOut: WayOut | undefined): Promise<FileSide> {
+  async #openFiles(machine: Machine, wayOut: EgressGateway | undefined): Promise<FileSide> {
     try {
       return await FileSide.open(this.settings, machine, this.#journal, this.store, this.turns)
     } catch (error) {

@@ -62,7 +62,7 @@ export class SandboxFiles implements Files {
       side = begun.side
       file = openFile(side.room, path, options, begun.as)
     } catch (error) {
-      return this.#journal.observe('read', facts, () => {
+      return this.#journal.operateAtOnce('read', facts, () => {
         throw error
       })
     }
@@ -76,7 +76,9 @@ export class SandboxFiles implements Files {
   async #readAtOnce(file: OpenFile, path: string, facts: Facts): Promise<ReadableStream<Uint8Array>> {
     try {
       const finish = ({ byteLength }: Uint8Array) => ({ bytes: byteLength })
-      return streamOf(await this.#journal.observe('read', facts, () => readSmall(file, path), { finish }))
+      return streamOf(
+        await this.#journal.operateAtOnce('read', facts, () => readSmall(file, path), { finish }),
+      )
     } finally {
       closeFile(file)
     }
@@ -321,7 +323,7 @@ export class SandboxFiles implements Files {
     run: (side: FileSide, as: Identity | undefined) => T,
     finish?: (result: T) => Facts,
   ): Promise<T> {
-    return this.#journal.observe(
+    return this.#journal.operateAtOnce(
       op,
       about(path, options),
       () => {

@@ -18,8 +18,8 @@ import {
 import { checkOptions, hostOptions, processOptions, sessionOptions } from '@vitrine/protocol/options'
 import { cancelled } from '../files/pace.ts'
 import { ProcessHandle } from '../processes/handle.ts'
+import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
 import type { OutputListener } from '../processes/running.ts'
-import { type TalkingProcess, talkingProcess } from '../processes/talking.ts'
 import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
 import type { PtyUpdate } from '../terminals/pty-update.ts'
 import { checkArchive, unpackedFacts } from './archive-facts.ts'
@@ -99,7 +99,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** A command of the host itself: on record as every other, and not for the policy to judge. */
-  execBeyondPolicy(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+  execUnchecked(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     const run = () => execute({ ...this.#caller, gate: undefined }, command, options)
     return this.#gate === undefined ? run() : this.#gate.passing(run)
   }
@@ -128,22 +128,22 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
    * Starts a program to talk with: what it writes to stdout is read by whoever called, who keeps the record of it.
    * What it says on stderr is recorded as ever.
    */
-  async talk(
+  async spawnPiped(
     command: readonly string[],
     options: SpawnOptions & { onStderr?(chunk: Uint8Array): void } = {},
-  ): Promise<TalkingProcess> {
+  ): Promise<PipedProcess> {
     const { onStderr, ...spawning } = options
     const onOutput: OutputListener = (_stream, chunk) => onStderr?.(chunk)
     // Who opens a session has decided that this program runs; a policy is about what it runs then.
     const begin = () =>
-      start({ ...this.#caller, gate: undefined }, command, spawning, { talks: true, onOutput })
+      start({ ...this.#caller, gate: undefined }, command, spawning, { rawStdout: true, onOutput })
     const entry = await (this.#gate === undefined ? begin() : this.#gate.passing(begin))
-    return talkingProcess(entry)
+    return pipedProcess(entry)
   }
 
   /** More that its commands may reach from now on, each a `host:port`. */
-  reachMore(reach: readonly string[]): Promise<void> {
-    return this.#core.reachMore(this.#journal, reach)
+  allowEgress(egress: readonly string[]): Promise<void> {
+    return this.#core.allowEgress(this.#journal, egress)
   }
 
   /** A server on the sandbox's own loopback. */

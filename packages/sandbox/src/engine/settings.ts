@@ -12,10 +12,10 @@ import {
 } from '@vitrine/protocol'
 import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { dataPlace, realOrNew } from '../data-place.ts'
+import { readAllowList } from '../egress/allow-list.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'
-import { readAllowList } from '../reach/allow-list.ts'
 import { type WatchSettings, watchSettings } from '../watching/settings.ts'
 
 /** The options with nothing left open. */
@@ -23,7 +23,7 @@ export interface Settings {
   readonly isolation: Isolation
   readonly rootfs: 'read-only' | 'writable'
   readonly network: 'none' | 'host'
-  readonly reach: readonly string[]
+  readonly egress: readonly string[]
   readonly user: string | undefined
   readonly env: Readonly<Record<string, string>>
   readonly binds: readonly Mount[]
@@ -72,7 +72,7 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
     isolation = 'auto',
     rootfs = 'read-only',
     network = 'none',
-    reach = [],
+    egress = [],
     env = {},
     limits = {},
   } = options
@@ -82,19 +82,19 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
       'argument_invalid',
       `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
     )
-  if (network === 'host' && reach.length > 0) {
+  if (network === 'host' && egress.length > 0) {
     const message =
-      "reach: with `network: 'host'` everything is in reach; leave `network` out to keep to the list."
+      "egress: with `network: 'host'` every address can be reached; leave `network` out to keep to the list."
     throw new VitrineError('argument_invalid', message)
   }
-  readAllowList(reach, 'reach')
+  readAllowList(egress, 'egress')
   checkEnvironment(env)
   const { memoryBytes, cpus, pids, archives, ...processes } = limits
   return {
     isolation,
     rootfs,
     network,
-    reach,
+    egress,
     user: options.user,
     env,
     binds: (options.binds ?? []).map(bindOf),

@@ -40,7 +40,7 @@ export async function launchInTerminal(
     top: pid,
     ended,
     terminal,
-    signal: (name, reach) => signalKept(keeper, name, reach),
+    signal: (name, scope) => signalKept(keeper, name, scope),
     killTree: async () => void (await killKept(keeper)),
     stopTree: async (graceMs) => void (await stopKept(keeper, graceMs)),
   }

@@ -26,11 +26,11 @@ function commandOf({ pid }: Keeper, table: Table): ProcessRow | undefined {
     .toSorted((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)[0]
 }
 
-export function signalKept(keeper: Keeper, name: NodeJS.Signals, reach: 'program' | 'tree'): void {
+export function signalKept(keeper: Keeper, name: NodeJS.Signals, scope: 'program' | 'tree'): void {
   if (!stands(keeper)) return
   const table = readProcessTable()
   const command = commandOf(keeper, table)
-  if (reach === 'tree') for (const pid of descendantsOf([keeper.pid], table)) send(pid, name)
+  if (scope === 'tree') for (const pid of descendantsOf([keeper.pid], table)) send(pid, name)
   else if (command !== undefined && !command.ended) send(command.pid, name)
 }
 

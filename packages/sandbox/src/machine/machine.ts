@@ -12,7 +12,7 @@ export interface Launch {
   /** Whether its input stays open for what is to come. */
   readonly input: boolean
   /** What it leaves behind at its end can still be found and ended by `killTree`. */
-  readonly keepsOn?: boolean
+  readonly keepAfterExit?: boolean
   readonly tty?: { readonly cols: number; readonly rows: number } | undefined
 }
 
@@ -32,7 +32,7 @@ export interface Launched {
   readonly pipes?: { readonly stdin?: Writable; readonly stdout: Readable; readonly stderr: Readable }
   readonly terminal?: LaunchedTerminal
   /** To the program itself, or to everything it started as well. */
-  signal(name: NodeJS.Signals, reach: 'program' | 'tree'): void
+  signal(name: NodeJS.Signals, scope: 'program' | 'tree'): void
   /** Everything it started, `setsid` escapees included. Settles when nothing of it is left. */
   killTree(): Promise<void>
   /** Asks all of it to end. Settles when nothing of it is left, which after `graceMs` is certain. */

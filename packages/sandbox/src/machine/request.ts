@@ -16,17 +16,17 @@ export const maxGroups = 32
 const headBytes = 40 + 4 * maxGroups
 const hasInput = 1
 const asRoot = 2
-const keepsOn = 4
+const keepAfterExit = 4
 
 /** A request to `vitrine-machine serve`: a head of words, then the texts, each with a NUL. */
 export function encodeRequest(id: number, launch: Launch, identity: Identity): Buffer {
-  const { argv, cwd, env, input, keepsOn: kept = false } = launch
+  const { argv, cwd, env, input, keepAfterExit: kept = false } = launch
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   const text = Buffer.from([cwd, ...argv, ...variables, ''].join('\0'))
   const head = Buffer.alloc(headBytes)
   head.writeUInt32LE(text.length, 0)
   head.writeUInt32LE(id, 4)
-  head.writeUInt32LE((input ? hasInput : 0) | (identity.root ? asRoot : 0) | (kept ? keepsOn : 0), 8)
+  head.writeUInt32LE((input ? hasInput : 0) | (identity.root ? asRoot : 0) | (kept ? keepAfterExit : 0), 8)
   head.writeInt32LE(identity.uid, 12)
   head.writeInt32LE(identity.gid, 16)
   head.writeUInt32LE(argv.length, 20)

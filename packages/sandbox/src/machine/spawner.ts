@@ -194,7 +194,7 @@ function launchedOf(
     top: keeper.pid,
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
-    signal: (name, reach) => signalKept(keeper, name, reach),
+    signal: (name, scope) => signalKept(keeper, name, scope),
     killTree: () => killKept(keeper).then(heard),
     stopTree: (graceMs) => stopKept(keeper, graceMs).then(heard),
   }

@@ -30,9 +30,9 @@ export function markedBy(mark: string, pids: Iterable<number>): number[] {
  * `data` is where these sandboxes keep what is theirs, as for `local`.
  *
  * @example
- * const store = await openStore(sqliteStore({ path }), { sweep: (open) => endSurvivors(open) })
+ * const store = await openStore(sqliteStore({ path }), { sweep: (open) => killOrphans(open) })
  */
-export async function endSurvivors(open: readonly OpenWork[], data?: string): Promise<void> {
+export async function killOrphans(open: readonly OpenWork[], data?: string): Promise<void> {
   const sandboxes = new Set(
     open.flatMap(({ context: { sandbox } }) => (sandbox === undefined ? [] : [sandbox])),
   )

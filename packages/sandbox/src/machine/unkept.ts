@@ -29,8 +29,8 @@ export async function launchUnkept(
     top: pid,
     pipes,
     ended,
-    signal: (name, reach) => {
-      if (reach === 'program') send(pid, name)
+    signal: (name, scope) => {
+      if (scope === 'program') send(pid, name)
       else signalTree(name)
     },
     killTree: () => killMembers(members),

@@ -94,7 +94,7 @@ export class OutputRecorder {
   #stream(name: OutputStream): StreamState {
     const known = this.#streams.get(name)
     if (known !== undefined) return known
-    const journal = this.#options.journal.stream({ patient: true })
+    const journal = this.#options.journal.stream({ retryWhileFailing: true })
     const stream: StreamState = {
       name,
       journal,

@@ -16,7 +16,7 @@ export interface EntryOptions {
   readonly owner?: string | undefined
   readonly restart?: SpawnOptions['restart']
   readonly onOutput?: OutputListener
-  readonly talks?: boolean
+  readonly rawStdout?: boolean
   /** Remembered after its end, so that it can be listed and asked how it ended. */
   readonly remember: boolean
 }
@@ -177,7 +177,7 @@ export class ProcessEntry {
 
 function run(
   host: ProcessHost,
-  { id, launch, owner, restart = 'never', talks = false }: EntryOptions,
+  { id, launch, owner, restart = 'never', rawStdout: talks = false }: EntryOptions,
   restarts: number,
   hooks: Pick<RunOptions, 'onOutput' | 'restarts'>,
 ): Promise<RunningProcess> {
@@ -186,5 +186,5 @@ function run(
     ...(restart !== 'never' && { restart }),
     ...(restarts > 0 && { restarts }),
   }
-  return RunningProcess.start(host, { id, launch, context, talks, ...hooks })
+  return RunningProcess.start(host, { id, launch, context, rawStdout: talks, ...hooks })
 }

@@ -43,7 +43,7 @@ async function lastLines(
     const page = await journal.read({
       ...range,
       ...wanted(process),
-      order: 'backwards',
+      order: 'desc',
       limit: 1_000,
       ...(signal && { signal }),
     })
@@ -105,7 +105,7 @@ async function hasEnded(
     const page = await journal.read({
       ...filter,
       ...(before !== undefined && { before }),
-      order: 'backwards',
+      order: 'desc',
       limit: 1_000,
       ...(signal && { signal }),
     })

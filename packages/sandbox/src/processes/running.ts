@@ -18,7 +18,7 @@ export interface RunOptions {
   /** Sees the output as it is, before it is redacted: for whoever asked for it. */
   readonly onOutput?: OutputListener
   /** What it writes to stdout is for whoever started it, who reads it and keeps the record of it. */
-  readonly talks?: boolean
+  readonly rawStdout?: boolean
 }
 
 /** Why a process is being ended. */
@@ -40,12 +40,12 @@ export class RunningProcess {
   readonly #listeners = new Set<OutputListener>()
   readonly #began = performance.now()
   readonly #restarts: (exit: ProcessExit) => boolean
-  readonly #talks: boolean
+  readonly #rawStdout: boolean
   #endReason: EndReason | undefined
   #lastOutput = 0
   #ended = false
   #restarting = false
-  #pipesHeld = false
+  #pipesStillOpen = false
 
   static async start(host: ProcessHost, options: RunOptions): Promise<RunningProcess> {
     const launched = await host.machine.launch(options.launch)
@@ -53,9 +53,9 @@ export class RunningProcess {
   }
 
   private constructor(host: ProcessHost, launched: Launched, options: RunOptions) {
-    const { id, launch, context, restarts = () => false, onOutput, talks = false } = options
+    const { id, launch, context, restarts = () => false, onOutput, rawStdout: talks = false } = options
     this.#restarts = restarts
-    this.#talks = talks
+    this.#rawStdout = talks
     this.id = id
     this.pid = launched.pid
     this.tty = launch.tty !== undefined
@@ -126,9 +126,9 @@ export class RunningProcess {
     return () => this.#listeners.delete(listener)
   }
 
-  signal(name: NodeJS.Signals, reach: 'program' | 'tree' = 'program'): void {
+  signal(name: NodeJS.Signals, scope: 'program' | 'tree' = 'program'): void {
     if (this.#ended) throw new VitrineError('process_exited', `Process ${this.id} has ended.`)
-    this.#launched.signal(name, reach)
+    this.#launched.signal(name, scope)
   }
 
   /** Something else is about to end it. */
@@ -164,7 +164,7 @@ export class RunningProcess {
     // Its pipes may come from elsewhere; what comes out of them belongs to the operation that started it.
     const take = AsyncLocalStorage.bind((stream: OutputStream, bytes: Buffer) => this.#take(stream, bytes))
     terminal?.onData((bytes) => take('terminal', bytes))
-    if (!this.#talks) pipes?.stdout.on('data', (bytes: Buffer) => take('stdout', bytes))
+    if (!this.#rawStdout) pipes?.stdout.on('data', (bytes: Buffer) => take('stdout', bytes))
     pipes?.stderr.on('data', (bytes: Buffer) => take('stderr', bytes))
     for (const pipe of this.#pipes()) pipe.on('error', () => undefined)
   }
@@ -172,12 +172,12 @@ export class RunningProcess {
   #pipes(): Readable[] {
     const { pipes } = this.#launched
     if (pipes === undefined) return []
-    return this.#talks ? [pipes.stderr] : [pipes.stdout, pipes.stderr]
+    return this.#rawStdout ? [pipes.stderr] : [pipes.stdout, pipes.stderr]
   }
 
   #take(stream: OutputStream, bytes: Buffer): void {
     // What a grandchild writes after the end belongs to nobody any more.
-    if (this.#pipesHeld) return
+    if (this.#pipesStillOpen) return
     this.#lastOutput = performance.now()
     for (const listener of this.#listeners) listener(stream, bytes)
     this.#recorder.take(stream, bytes)
@@ -211,7 +211,7 @@ export class RunningProcess {
           durationMs: Math.round((performance.now() - this.#began) * 1_000) / 1_000,
           bytes,
           ...(skipped > 0 && { skipped }),
-          ...(this.#pipesHeld && { pipesHeld: true }),
+          ...(this.#pipesStillOpen && { pipesStillOpen: true }),
           ...(this.#restarting && { restarting: true }),
           ...(exit.outcome === 'interrupted' && {
             errorCode: 'interrupted',
@@ -236,7 +236,7 @@ export class RunningProcess {
     const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
     const heard = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
     if ((await lastWords(closed, heard)) === 'closed') return
-    this.#pipesHeld = true
+    this.#pipesStillOpen = true
     this.#listeners.clear()
     terminal?.close()
     for (const pipe of open) {

@@ -7,7 +7,7 @@ import type { Node, Seen } from './node.ts'
 export function handleDisk(root: Handle): Disk {
   return {
     open(node) {
-      const handle = reach(root, node)
+      const handle = openNode(root, node)
       if (handle === undefined) return undefined
       if (handle.stats.ino === node.seen.ino) return new HandleDirectory(handle)
       handle.close()
@@ -16,10 +16,10 @@ export function handleDisk(root: Handle): Disk {
   }
 }
 
-function reach(root: Handle, node: Node): Handle | undefined {
+function openNode(root: Handle, node: Node): Handle | undefined {
   const { parent } = node
   if (parent === undefined) return root.again()
-  const above = reach(root, parent)
+  const above = openNode(root, parent)
   if (above === undefined) return undefined
   try {
     return directoryIn(above, node.name)

@@ -130,7 +130,7 @@ function eventOf(change: Change): EventInput {
       ...(known !== undefined && { before: known }),
       ...(before !== undefined && known === undefined && { beforeUnknown: true }),
       ...(after?.hash !== undefined && { after: after.hash }),
-      ...(after?.unkept !== undefined && { afterUnkept: after.unkept }),
+      ...(after?.unkept !== undefined && { afterOmitted: after.unkept }),
       ...((before?.redacted === true || after?.redacted === true) && { redacted: true }),
     },
   }

@@ -69,7 +69,7 @@ export class Preparation {
 
   /** A system that was not kept has lost its accounts. */
   async #again(ground: Omit<Ground, 'journal'>): Promise<void> {
-    const only = { ...this.#plan, directories: [], files: [], local: [], git: [], setup: [] }
+    const only = { ...this.#plan, directories: [], files: [], copy: [], git: [], setup: [] }
     try {
       await this.#apply(only, ground, ground.core.store.lost, { fresh: false })
     } catch (error) {
@@ -150,7 +150,7 @@ function notEmpty({ root }: Folders, how: string): VitrineError {
 }
 
 /** A copy of the folder that it is copied to would never end. */
-function checkSources({ local }: Plan, { folders }: Settings): void {
+function checkSources({ copy: local }: Plan, { folders }: Settings): void {
   for (const { where, source } of local) {
     const { path, kind } = findSource(where, source)
     const inside = [folders.root, folders.staging, ...folders.own].find((folder) => {

@@ -15,7 +15,7 @@ export interface Plan {
     readonly content: string | Uint8Array
     readonly mode: number | undefined
   }>[]
-  readonly local: readonly Placed<{ readonly source: string; readonly ignore: readonly string[] }>[]
+  readonly copy: readonly Placed<{ readonly source: string; readonly ignore: readonly string[] }>[]
   readonly git: readonly Placed<PlannedRepository>[]
   readonly env: Readonly<Record<string, string>>
   readonly setup: readonly (readonly PlannedCommand[])[]
@@ -37,7 +37,7 @@ export function readManifest(given: unknown): Plan {
   const files = placed(`${top}.files`, manifest.files, (_, entry) =>
     isContent(entry) ? { content: entry, mode: undefined } : { content: entry.content, mode: entry.mode },
   )
-  const local = placed(`${top}.local`, manifest.local, (_, entry) => {
+  const local = placed(`${top}.copy`, manifest.copy, (_, entry) => {
     const { source, ignore = [] } = typeof entry === 'string' ? { source: entry } : entry
     return { source, ignore }
   })
@@ -52,7 +52,7 @@ export function readManifest(given: unknown): Plan {
     ...readAccounts(manifest),
     directories: directories.toSorted((a, b) => a.names.length - b.names.length).map(withPath),
     files: files.map(withPath),
-    local: local.map(withPath),
+    copy: local.map(withPath),
     git: git.map(withPath),
     env: readEnvironment(`${top}.env`, manifest.env ?? {}),
     setup: readSetup(`${top}.setup`, manifest.setup ?? []),

@@ -1,5 +1,5 @@
 import type { GitRepository } from '@vitrine/protocol'
-import { addressKind } from '../reach/address.ts'
+import { addressKind } from '../egress/address.ts'
 import { invalid, type Where } from './invalid.ts'
 
 export interface PlannedRepository {

@@ -24,7 +24,7 @@ export function stepsOf(plan: Plan, ground: Ground): readonly (readonly Step[])[
     ...accountSteps(plan, exec),
     ...plan.directories.map((entry) => makeDirectory(entry, ground)),
     ...plan.files.map((entry) => writeFile(entry, ground)),
-    ...plan.local.map((entry) => copy(entry, ground)),
+    ...plan.copy.map((entry) => copy(entry, ground)),
     ...plan.git.map((entry) => step(entry, 'clone', (signal) => clone(exec, entry, env, signal))),
   ].map((each) => [each])
   const commands = plan.setup.map((group) =>
@@ -67,7 +67,7 @@ function writeFile(entry: Plan['files'][number], { sandbox }: Ground): Step {
   )
 }
 
-function copy(entry: Plan['local'][number], { core, journal }: Ground): Step {
+function copy(entry: Plan['copy'][number], { core, journal }: Ground): Step {
   const { where, path, source, ignore } = entry
   return step(entry, 'copy', (signal) => {
     const facts = { path: path.toWellFormed(), source, ...(ignore.length > 0 && { ignore }) }

@@ -29,7 +29,7 @@ describe('the settings of a sandbox', () => {
       isolation: 'auto',
       rootfs: 'read-only',
       network: 'none',
-      reach: [],
+      egress: [],
       env: {},
       binds: [],
       machineLimits: {},
@@ -102,8 +102,8 @@ describe('an option that cannot be meant', () => {
     ['binds.source', '{"binds": [{"source": "/no/such/thing"}]}'],
     ['binds.target', '{"binds": [{"source": "/usr", "target": "relative"}]}'],
     ['binds.target', '{"binds": [{"source": "/usr", "target": "/a\\u0000b"}]}'],
-    ['reach', '{"network": "host", "reach": ["a.example:443"]}'],
-    ['reach', '{"reach": ["no port"]}'],
+    ['egress', '{"network": "host", "egress": ["a.example:443"]}'],
+    ['egress', '{"egress": ["no port"]}'],
   ])('is refused by its name: %s in %s', (named, json) => {
     refusing(untyped(json), named)
   })

@@ -13,13 +13,13 @@ describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
     await using host = openHost({ env: { PATH: programs } })
     const sandbox = await host.open({
       isolation: 'auto',
-      reach: ['registry.example:443'],
+      egress: ['registry.example:443'],
       rootfs: 'writable',
     })
     expect(sandbox.capabilities).toMatchObject({ isolation: 'none', network: ['host'] })
     const degraded = await sandbox.events('sandbox.degraded')
     const whats = degraded.map(({ data }) => data.what)
-    expect(whats).toEqual(expect.arrayContaining(['bubblewrap', 'isolation', 'network', 'reach', 'rootfs']))
+    expect(whats).toEqual(expect.arrayContaining(['bubblewrap', 'isolation', 'network', 'egress', 'rootfs']))
     const why = degraded.find(({ data }) => data.what === 'bubblewrap')?.data.reason
     expect(why).toContain('apt-get install bubblewrap')
   })

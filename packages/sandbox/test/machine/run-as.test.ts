@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSandbox, local } from '../../src/index.ts'
+import { createLocalSandbox, local } from '../../src/index.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 
 const root = process.getuid?.() === 0
@@ -9,7 +9,7 @@ const root = process.getuid?.() === 0
 describe.runIf(root)('a sandbox without isolation whose commands run as somebody', () => {
   it('lets that user work in the workspace and in HOME, and passes on what the host writes', async () => {
     const data = place()
-    const sandbox = await createSandbox({ provider: local({ data, isolation: 'none', user: 'nobody' }) })
+    const sandbox = await createLocalSandbox({ provider: local({ data, isolation: 'none', user: 'nobody' }) })
     onTestFinished(() => sandbox.close())
     const { stdout } = await sandbox.exec('id -un; touch mine "$HOME/mine" && echo ok; echo "$USER"')
     expect(stdout).toBe('nobody\nok\nnobody\n')
@@ -29,7 +29,7 @@ describe.runIf(root)('a sandbox without isolation whose commands run as somebody
     const data = mkdtempSync('/var/tmp/vitrine-closed-')
     onTestFinished(() => rmSync(data, { recursive: true, force: true }))
     const provider = local({ data, isolation: 'none', user: 'nobody' })
-    await expect(createSandbox({ provider })).rejects.toMatchObject({
+    await expect(createLocalSandbox({ provider })).rejects.toMatchObject({
       code: 'argument_invalid',
       message: expect.stringContaining(`may not enter ${data}`),
     })
@@ -48,7 +48,7 @@ describe.runIf(root)('a sandbox without isolation whose commands run as somebody
 
   it('says so when there is no such user', async () => {
     const provider = local({ data: place(), isolation: 'none', user: 'nobody-at-all' })
-    await expect(createSandbox({ provider })).rejects.toMatchObject({ code: 'user_unknown' })
+    await expect(createLocalSandbox({ provider })).rejects.toMatchObject({ code: 'user_unknown' })
   })
 })
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { failing } from '../../../../conformance/src/drivers/failing.ts'
 import { OutputRecorder, type OutputStream, type RecorderOptions } from '../../src/output/recorder.ts'
-import { until } from '../reach/fixtures/until.ts'
+import { until } from '../egress/fixtures/until.ts'
 import { chunks } from './chunks.ts'
 import { eventsOf, holding, openJournal, outputOf, together } from './journals.ts'
 

@@ -2,8 +2,8 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryStore } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
+import { until } from '../egress/fixtures/until.ts'
 import { eventsOf, holding, outputOf, together } from '../output/journals.ts'
-import { until } from '../reach/fixtures/until.ts'
 import { type EntryScene, entryScene } from './scene.ts'
 
 /** Fails until it was started so many times. */

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { commandPolicy, type LocalSandbox, ticksNow } from '../../src/index.ts'
+import { commandPolicy, type LocalSandbox, processMark } from '../../src/index.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 
 describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolation %s', (isolation) => {
   it('is heard by its caller, and its output is in the journal only where it is stderr', async () => {
     const sandbox = await openSandbox({ isolation })
     const errors: Buffer[] = []
-    const program = await sandbox.talk(['sh', '-c', 'echo aside >&2; cat'], {
+    const program = await sandbox.spawnPiped(['sh', '-c', 'echo aside >&2; cat'], {
       onStderr: (chunk) => errors.push(Buffer.from(chunk)),
     })
     program.stdin.end('to whoever asked\n')
@@ -21,7 +21,7 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
 
   it('waits when its caller does not read', async () => {
     const sandbox = await openSandbox({ isolation })
-    const program = await sandbox.talk(['sh', '-c', 'head -c 20000000 /dev/zero; echo written >&2'])
+    const program = await sandbox.spawnPiped(['sh', '-c', 'head -c 20000000 /dev/zero; echo written >&2'])
     await sleep(300)
     expect(await sandbox.processes.logs(program.id)).toEqual([])
     let bytes = 0
@@ -33,17 +33,17 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
   it('can be freed of what it has started since a moment, and of nothing else', async () => {
     const sandbox = await openSandbox({ isolation })
     const script = 'sleep 1000 & echo $!; read line; setsid sleep 1000 & echo $!; read line; wait'
-    const program = await sandbox.talk(['sh', '-c', script])
+    const program = await sandbox.spawnPiped(['sh', '-c', script])
     const lines = program.stdout[Symbol.asyncIterator]()
     const first = await numberOf(lines)
     // The kernel counts in hundredths of a second.
     await sleep(30)
-    const moment = ticksNow()
+    const moment = processMark()
     program.stdin.write('\n')
     const second = await numberOf(lines)
     const alive = (pid: number) => isAlive(sandbox, pid)
     expect([await alive(first), await alive(second)]).toEqual([true, true])
-    expect(program.killSince(moment)).toBe(1)
+    expect(program.killStartedAfter(moment)).toBe(1)
     await expect.poll(() => alive(second)).toBe(false)
     expect([await alive(first), await alive(program.pid)]).toEqual([true, true])
     await program.kill()
@@ -51,7 +51,7 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
 
   it('can be cleared of what it left behind after its own end', async () => {
     const sandbox = await openSandbox({ isolation })
-    const program = await sandbox.talk(['sh', '-c', 'setsid sleep 1000 >/dev/null 2>&1 & echo $!'])
+    const program = await sandbox.spawnPiped(['sh', '-c', 'setsid sleep 1000 >/dev/null 2>&1 & echo $!'])
     const left = await numberOf(program.stdout[Symbol.asyncIterator]())
     await program.exit
     await program.endTree()
@@ -61,7 +61,7 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
   it('is not judged by the policy for what it runs', async () => {
     const sandbox = await openSandbox({ isolation }, { policy: commandPolicy({ deny: ['cat'] }) })
     await expect(sandbox.exec('cat /dev/null')).rejects.toMatchObject({ code: 'gate_refused' })
-    const program = await sandbox.talk(['cat'])
+    const program = await sandbox.spawnPiped(['cat'])
     await program.kill()
   })
 })

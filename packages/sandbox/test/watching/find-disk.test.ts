@@ -191,7 +191,7 @@ describe.each([
     const data = Object.fromEntries((await scene.events()).map((event) => [event.data.path, event.data]))
     const { stream } = await scene.store.getBlob(String(data.small?.after))
     expect(await new Response(stream).text()).toBe('content')
-    expect(data.large).toMatchObject({ afterUnkept: 'size' })
+    expect(data.large).toMatchObject({ afterOmitted: 'size' })
   })
 })
 

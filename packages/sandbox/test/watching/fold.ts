@@ -24,7 +24,7 @@ interface FileData {
   readonly before?: string
   readonly beforeUnknown?: boolean
   readonly after?: string
-  readonly afterUnkept?: string
+  readonly afterOmitted?: string
 }
 
 /** A tree that is changed by events alone, and that finds fault with those that make no sense. */
@@ -59,7 +59,7 @@ export class Fold {
       if ((data.before === undefined) !== (data.beforeUnknown === true)) fault('beforeUnknown is not said')
     }
     if (data.kind === 'file' && event.type !== 'file.deleted')
-      if ((data.after === undefined) !== (data.afterUnkept !== undefined))
+      if ((data.after === undefined) !== (data.afterOmitted !== undefined))
         fault('either an after or why there is none')
     switch (event.type) {
       case 'file.created':

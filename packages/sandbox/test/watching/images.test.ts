@@ -86,7 +86,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
         const changes = await changesOf(scene, path)
         expect(changes).toHaveLength(3)
         for (const change of changes) {
-          expect(change).toMatchObject({ afterUnkept: 'private' })
+          expect(change).toMatchObject({ afterOmitted: 'private' })
           expect(change).not.toHaveProperty('after')
           expect(change).not.toHaveProperty('before')
         }
@@ -98,11 +98,11 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
     it('are not kept above their size, and the next ones are again', async () => {
       const scene = await openScene({ ...options, imageBytes: 10 })
       writeFileSync(join(scene.root, 'file'), 'x'.repeat(11))
-      expect(await changesOf(scene, 'file')).toMatchObject([{ afterUnkept: 'size', size: 11 }])
+      expect(await changesOf(scene, 'file')).toMatchObject([{ afterOmitted: 'size', size: 11 }])
       chmodSync(join(scene.root, 'file'), 0o600)
       expect((await changesOf(scene, 'file')).at(-1)).toMatchObject({
         beforeUnknown: true,
-        afterUnkept: 'size',
+        afterOmitted: 'size',
       })
       writeFileSync(join(scene.root, 'file'), 'x'.repeat(10))
       expect((await changesOf(scene, 'file')).at(-1)).toMatchObject({
@@ -121,7 +121,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       expect((await changesOf(scene, 'b'))[0]).toHaveProperty('after')
       for (const name of ['c', 'd'])
         for (const change of await changesOf(scene, name)) {
-          expect(change).toMatchObject({ afterUnkept: 'budget' })
+          expect(change).toMatchObject({ afterOmitted: 'budget' })
           expect(change).not.toHaveProperty('after')
         }
       const limits = (await scene.events()).filter(({ type }) => type === 'limit.reached')
@@ -168,7 +168,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       const scene = await openScene({ ...options, imageBytes: 0 })
       writeFileSync(join(scene.root, 'file'), 'x')
       expect(await changesOf(scene, 'file')).toMatchObject([
-        { type: 'file.created', size: 1, afterUnkept: 'size' },
+        { type: 'file.created', size: 1, afterOmitted: 'size' },
       ])
     })
   },

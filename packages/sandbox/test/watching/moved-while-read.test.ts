@@ -24,6 +24,6 @@ it('keeps the content of a file that was moved just when it was to be read', asy
   await scene.watcher.flush()
   expect(await scene.told()).toEqual(['created draft', 'moved draft → file'])
   const [created, moved] = await scene.events()
-  expect(created?.data).toMatchObject({ afterUnkept: 'unreadable' })
+  expect(created?.data).toMatchObject({ afterOmitted: 'unreadable' })
   expect(moved?.data.after).toMatch(/^sha256:/)
 })

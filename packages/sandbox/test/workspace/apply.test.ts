@@ -11,7 +11,7 @@ describe.each(isolations)('a manifest under isolation %s', (isolation) => {
     const sandbox = await scene.prepare(
       {
         setup: ['cat a/b.txt lib/given.txt > both', { run: ['cp', 'both', 'copy'], name: 'copies' }],
-        local: { lib: source },
+        copy: { lib: source },
         files: { 'a/b.txt': 'text ', 'bin/run.sh': { content: '#!/bin/sh\necho ran\n', mode: 0o755 } },
         directories: ['empty/inner', { path: 'private', mode: 0o700 }],
       },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, sqliteStore } from '@vitrine/journal'
 import { isGap, type JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSandbox, local } from '../../src/index.ts'
+import { createLocalSandbox, local } from '../../src/index.ts'
 import { folder, openScene, prepare, processesWith, say } from './prepared.ts'
 
 const isolation = 'none'
@@ -19,7 +19,7 @@ it('is for an empty workspace: another one is refused and stays as it is', async
     message: expect.stringContaining(root),
   })
   expect(await scene.events()).toEqual([])
-  const sandbox = await createSandbox({ provider: local({ data: scene.data, root, isolation }) })
+  const sandbox = await createLocalSandbox({ provider: local({ data: scene.data, root, isolation }) })
   onTestFinished(() => sandbox.close())
   expect(await say(sandbox, 'ls')).toBe('mine')
 })
@@ -44,7 +44,7 @@ it('is applied once: the same id again gets its variables and nothing else', asy
 it('refuses a sandbox that has lived without one', async () => {
   const scene = await openScene()
   const { data, store, id } = scene
-  const before = await createSandbox({ provider: local({ data, isolation }), store, id })
+  const before = await createLocalSandbox({ provider: local({ data, isolation }), store, id })
   await before.exec('touch mine')
   await before.close()
   await expect(scene.prepare({ files: { a: 'x' } }, { isolation })).rejects.toMatchObject({

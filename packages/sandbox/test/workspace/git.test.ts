@@ -141,7 +141,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
           `yes ${token} | head -c 3000000`,
         ],
       },
-      { isolation, data, store, reach: [`localhost:${port}`] },
+      { isolation, data, store, egress: [`localhost:${port}`] },
     )
     expect(await say(sandbox, 'cat app/file.txt')).toBe('two')
     expect(new Set(authorizations)).toEqual(
@@ -165,7 +165,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     const { port } = await serveRepository(repository, token, (said) => `you sent ${said} that is ${token}\n`)
     const failing = scene.prepare(
       { git: { app: { url: `http://localhost:${port}/repo.git`, depth: 'full', credentials: { token } } } },
-      { isolation, reach: [`localhost:${port}`] },
+      { isolation, egress: [`localhost:${port}`] },
     )
     const error = await failing.catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'setup_failed', message: expect.stringContaining('you sent') })

@@ -1,5 +1,5 @@
 import { openStore, sqliteStore } from '@vitrine/journal'
-import { createSandbox, local } from '../../src/index.ts'
+import { createLocalSandbox, local } from '../../src/index.ts'
 
 /** Prepares a sandbox and never comes to the end of it. */
 const { data, path, word, root } = JSON.parse(process.argv[2] ?? '{}')
@@ -9,4 +9,4 @@ const asked = {
   id: 'dying',
   workspace: { setup: ['touch half', `sleep ${word}`] },
 }
-await createSandbox(asked)
+await createLocalSandbox(asked)

@@ -36,7 +36,7 @@ describe.each(isolations)('a copy from this machine under isolation %s', (isolat
     const scene = await openScene()
     const source = makeProject()
     const sandbox = await scene.prepare(
-      { local: { 'code/app': { source, ignore: ['node_modules', '*.o'] } } },
+      { copy: { 'code/app': { source, ignore: ['node_modules', '*.o'] } } },
       { isolation },
     )
     const app = join(sandbox.root, 'code/app')
@@ -57,11 +57,11 @@ describe.each(isolations)('a copy from this machine under isolation %s', (isolat
   it('may be the whole workspace, or one file under another name', async () => {
     const scene = await openScene()
     const source = makeProject()
-    const whole = await scene.prepare({ local: { '.': source } }, { isolation })
+    const whole = await scene.prepare({ copy: { '.': source } }, { isolation })
     expect(readdirSync(whole.root).toSorted()).toEqual(['empty', 'node_modules', 'run', 'src'])
     const other = await openScene()
     // A link that is given is followed: it is the configuration's own.
-    const one = await other.prepare({ local: { 'bin/tool': join(source, 'run') } }, { isolation })
+    const one = await other.prepare({ copy: { 'bin/tool': join(source, 'run') } }, { isolation })
     expect(await say(one, 'bin/tool; stat -c %a bin/tool; stat -c %Y bin/tool')).toBe(
       'copied\n750\n1000000000',
     )
@@ -71,7 +71,7 @@ describe.each(isolations)('a copy from this machine under isolation %s', (isolat
     const scene = await openScene()
     const source = makeProject()
     symlinkSync('../../../etc/passwd', join(source, 'src/away'))
-    const failing = scene.prepare({ local: { app: source } }, { isolation })
+    const failing = scene.prepare({ copy: { app: source } }, { isolation })
     await expect(failing).rejects.toMatchObject({
       code: 'setup_failed',
       message: expect.stringContaining('src/away'),
@@ -88,17 +88,17 @@ it('fails by name when the source is missing or neither a file nor a directory, 
   const fifo = join(place, 'fifo')
   execFileSync('mkfifo', [fifo])
   for (const source of [missing, fifo])
-    await expect(scene.prepare({ local: { app: source } }, { isolation: 'none' })).rejects.toMatchObject({
+    await expect(scene.prepare({ copy: { app: source } }, { isolation: 'none' })).rejects.toMatchObject({
       code: 'argument_invalid',
-      message: expect.stringContaining(`workspace.local.app`),
+      message: expect.stringContaining(`workspace.copy.app`),
     })
-  await expect(scene.prepare({ local: { app: missing } }, { isolation: 'none' })).rejects.toThrow(missing)
+  await expect(scene.prepare({ copy: { app: missing } }, { isolation: 'none' })).rejects.toThrow(missing)
   expect(await scene.events()).toEqual([])
 })
 
 it('does not copy the folder that it copies into', async () => {
   const scene = await openScene()
-  await expect(scene.prepare({ local: { app: scene.data } }, { isolation: 'none' })).rejects.toMatchObject({
+  await expect(scene.prepare({ copy: { app: scene.data } }, { isolation: 'none' })).rejects.toMatchObject({
     code: 'argument_invalid',
     message: expect.stringContaining('belongs to the sandbox'),
   })
@@ -109,7 +109,7 @@ it('passes over FIFOs and sockets, and counts them', async () => {
   const source = folder()
   execFileSync('mkfifo', [join(source, 'fifo')])
   writeFileSync(join(source, 'a'), 'x')
-  const sandbox = await scene.prepare({ local: { app: source } }, { isolation: 'none' })
+  const sandbox = await scene.prepare({ copy: { app: source } }, { isolation: 'none' })
   expect(await say(sandbox, 'ls app')).toBe('a')
   const copied = (await scene.events()).find(
     ({ type, data }) => type === 'operation.finished' && data.op === 'copy_in',

@@ -7,7 +7,7 @@ import { isGap, type JournalEvent, newId } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import {
   type CommandPolicy,
-  createSandbox,
+  createLocalSandbox,
   type LocalOptions,
   type LocalSandbox,
   local,
@@ -87,7 +87,7 @@ export async function prepare(
     ...(policy && { policy }),
     ...(signal && { signal }),
   }
-  const sandbox = await createSandbox(asked)
+  const sandbox = await createLocalSandbox(asked)
   onTestFinished(() => sandbox.close())
   return sandbox
 }

@@ -9,7 +9,7 @@ describe('a manifest', () => {
       users: [],
       directories: [],
       files: [],
-      local: [],
+      copy: [],
       git: [],
       env: {},
       setup: [],
@@ -22,7 +22,7 @@ describe('a manifest', () => {
     const plan = readManifest({
       files: { './a//b': 'x', 'a/c': { content: bytes, mode: 0o600 } },
       directories: ['d/e', { path: 'd', mode: 0o700 }, 'a'],
-      local: { lib: '/srv/lib', one: { source: 'x', ignore: ['*.o'] } },
+      copy: { lib: '/srv/lib', one: { source: 'x', ignore: ['*.o'] } },
       git: {
         app: { url: 'https://h.example/a.git', ref: 'main', credentials: { token: 'token' } },
         old: { url: 'ssh://git@h.example/a.git', ref: 'A'.repeat(40), depth: 'full' },
@@ -42,7 +42,7 @@ describe('a manifest', () => {
         { path: 'a/b', content: 'x', mode: undefined },
         { path: 'a/c', content: bytes, mode: 0o600 },
       ],
-      local: [
+      copy: [
         { path: 'lib', source: '/srv/lib', ignore: [] },
         { path: 'one', source: 'x', ignore: ['*.o'] },
       ],
@@ -104,11 +104,11 @@ describe('a manifest', () => {
       { directories: ['a/b'], git: { a: { url: 'u' } } },
     ],
     [
-      'workspace.git["a/b"]: it lies inside of workspace.local.a',
-      { local: { a: 'x' }, git: { 'a/b': { url: 'u' } } },
+      'workspace.git["a/b"]: it lies inside of workspace.copy.a',
+      { copy: { a: 'x' }, git: { 'a/b': { url: 'u' } } },
     ],
-    ['workspace.local.a', { local: { a: '' } }],
-    ['workspace.local.a.ignore[0]', { local: { a: { source: 'x', ignore: [1] } } }],
+    ['workspace.copy.a', { copy: { a: '' } }],
+    ['workspace.copy.a.ignore[0]', { copy: { a: { source: 'x', ignore: [1] } } }],
     ['workspace.git.a.url', { git: { a: {} } }],
     ['workspace.git.a.url', { git: { a: { url: 'a b' } } }],
     ['workspace.git.a.url', { git: { a: { url: 'https://someone:hunter22@h/x' } } }],

@@ -46,7 +46,7 @@ export function preflightHeaders(origin: string): Record<string, string> {
     ...corsHeaders(origin),
     'access-control-allow-methods': 'GET, POST, PUT, DELETE',
     'access-control-allow-headers':
-      'authorization, content-type, range, last-event-id, traceparent, vitrine-run, vitrine-session, vitrine-turn, vitrine-actor, vitrine-call, vitrine-called-off, vitrine-patient',
+      'authorization, content-type, range, last-event-id, traceparent, vitrine-run, vitrine-session, vitrine-turn, vitrine-actor, vitrine-call, vitrine-cancelled, vitrine-keepalive',
     'access-control-max-age': '600',
   }
 }

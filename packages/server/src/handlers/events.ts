@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryOptions, PageText, Store, Tail } from '@vitrine/journal'
+import type { EncodedEvent, EncodedPage, Store, Tail, TailEncodedOptions } from '@vitrine/journal'
 import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
 import { bytesAnswer, readRange } from '../answers/bytes.ts'
@@ -22,8 +22,8 @@ type Reading = CallOf<ReadEvents>
 
 /** One journal, or the whole store. */
 interface Readable {
-  readText(options?: ReadOptions): Promise<PageText>
-  deliveries(options?: DeliveryOptions): Tail<Delivery>
+  readEncoded(options?: ReadOptions): Promise<EncodedPage>
+  tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent>
 }
 
 export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
@@ -75,27 +75,27 @@ async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise
   const { types, session, run, text } = call.query
   const after = call.request.header('last-event-id') ?? call.query.after
   const filter = present({ types, session, run, text, after })
-  const deliveries = journal.deliveries({ ...filter, page: streamPage, signal: call.signal() })
+  const deliveries = journal.tailEncoded({ ...filter, page: streamPage, signal: call.signal() })
   await deliveries.begin()
   const source = journalSource(deliveries, daemon.closing, daemon.metrics.streaming())
   return eventStream(source, daemon.streams)
 }
 
 /** What is stored is what is sent. */
-function pageAnswer({ events, cursor, end }: PageText): JsonAnswer<JsonOf<ReadEvents>> {
+function pageAnswer({ events, cursor, end }: EncodedPage): JsonAnswer<JsonOf<ReadEvents>> {
   const place = JSON.stringify({ cursor, end }).slice(1)
   return encodedJson(200, `{"events":[${events.join()}],${place}`)
 }
 
-async function readPage(journal: Readable, { query, signal }: Reading): Promise<PageText> {
+async function readPage(journal: Readable, { query, signal }: Reading): Promise<EncodedPage> {
   const { wait = 0, scope: _scope, at, ...rest } = query
   const options: ReadOptions = {
     ...present(rest),
     ...(at !== undefined && { at: placeOf(at) }),
     signal: signal(),
   }
-  const page = await journal.readText(options)
-  if (wait === 0 || page.events.length > 0 || query.order === 'backwards') return page
+  const page = await journal.readEncoded(options)
+  if (wait === 0 || page.events.length > 0 || query.order === 'desc') return page
   return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal())
 }
 
@@ -103,19 +103,19 @@ async function readPage(journal: Readable, { query, signal }: Reading): Promise<
 async function waitForMore(
   journal: Readable,
   options: ReadOptions,
-  page: PageText,
+  page: EncodedPage,
   waitMs: number,
   signal: AbortSignal,
-): Promise<PageText> {
+): Promise<EncodedPage> {
   const late = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   const { types, session, run, text } = options
   const filter = present({ types, session, run, text })
-  const waiting = journal.deliveries({ ...filter, page: 1, after: page.cursor, signal: late })
+  const waiting = journal.tailEncoded({ ...filter, page: 1, after: page.cursor, signal: late })
   await waiting.next()
   const cursor = waiting.cursor ?? page.cursor
   await waiting.return()
   if (late.aborted) return { events: [], cursor, end: true }
-  return journal.readText({ ...options, after: page.cursor })
+  return journal.readEncoded({ ...options, after: page.cursor })
 }
 
 function placeOf(at: string): number | Date {

@@ -12,7 +12,7 @@ export async function recordedTurn(
     const page = await journal.read({
       session,
       types: ['turn.finished'],
-      order: 'backwards',
+      order: 'desc',
       ...(before !== undefined && { before }),
     })
     const found = page.events.find((item) => isEvent(item, 'turn.finished') && item.turn === turn)

@@ -54,8 +54,8 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       if (recorded) return waits ? json(200, recorded()) : { turn }
       const session = await sessionOf({ params, ...call })
       // The agent's protocol says what is in a block.
-      const content = body.content as string | readonly ContentBlock[]
-      const result = turns.begin(sandbox, session, turn, content)
+      const prompt = body.prompt as string | readonly ContentBlock[]
+      const result = turns.begin(sandbox, session, turn, prompt)
       return waits ? json(200, await result) : { turn }
     },
     async getTurn({ params, query, signal, ...call }) {

@@ -49,7 +49,7 @@ function parameterRef(name: string): Json {
 
 /** Every schema of a route, made now. */
 function schemasOf(route: Route): z.ZodMiniType[] {
-  const { query, answer, answerByStatus, frames, socketMessage } = route
+  const { query, response: answer, responseByStatus: answerByStatus, frames, socketMessage } = route
   const body = bodyOf(route)
   const several = [...Object.values(answerByStatus ?? {}), ...Object.values(frames ?? {})]
   return [query, body, answer, socketMessage, ...several].filter(
@@ -94,7 +94,14 @@ const descriptions: Readonly<Record<number, string>> = {
 const bytes: JsonSchema = { type: 'string', format: 'binary' }
 
 function responsesOf(route: Route, schemas: Schemas): Json {
-  const { answer, answerByStatus, status = 200, socketMessage, mediaTypes, ranges } = route
+  const {
+    response: answer,
+    responseByStatus: answerByStatus,
+    status = 200,
+    socketMessage,
+    mediaTypes,
+    ranges,
+  } = route
   const response = (code: number, rest: Json = {}) => ({
     [code]: { description: descriptions[code], ...rest },
   })

@@ -68,14 +68,16 @@ type Given<T> = [JsonValue] extends [T]
     : T
 
 /** The JSON that a route's response schema accepts. */
-export type JsonOf<R extends Route> = R['answer'] extends z.ZodMiniType ? Given<z.input<R['answer']>> : never
+export type JsonOf<R extends Route> = R['response'] extends z.ZodMiniType
+  ? Given<z.input<R['response']>>
+  : never
 
 /** A handler gives JSON as its route's schema describes it, a response for other media, or nothing. */
 export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
 
-type ResultOf<R extends Route> = R['answer'] extends z.ZodMiniType
+type ResultOf<R extends Route> = R['response'] extends z.ZodMiniType
   ? Promise<JsonOf<R> | JsonAnswer<JsonOf<R>> | (R['streams'] extends true ? Answer : never)>
-  : R['answer'] extends 'nothing'
+  : R['response'] extends 'nothing'
     ? Promise<void>
     : Promise<Answer>
 

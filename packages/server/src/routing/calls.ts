@@ -27,7 +27,7 @@ export class Calls {
         'vitrine-call: expected an id of 8 to 128 letters and digits of its own.',
       )
     const calledOff = new AbortController()
-    if (request.header('vitrine-called-off') === 'true') calledOff.abort()
+    if (request.header('vitrine-cancelled') === 'true') calledOff.abort()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     this.#running.set(id, { caller, calledOff, ended })
     try {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
 import { json } from '../answers/json.ts'
-import { patiently } from '../answers/patient.ts'
+import { withKeepAlive } from '../answers/keep-alive-body.ts'
 import { problemAnswer } from '../answers/problem.ts'
 import type { Daemon } from '../daemon.ts'
 import { Answer } from '../exchange/answer.ts'
@@ -97,9 +97,9 @@ function answering(
     const answer = counted(context)
     const { request } = context
     // The route's schema is made when it is first looked at, which a start does not wait for.
-    if (request.header('vitrine-patient') !== 'true' || typeof route.answer === 'string') return answer
+    if (request.header('vitrine-keepalive') !== 'true' || typeof route.response === 'string') return answer
     // A stream has heartbeats of its own.
-    return route.streams && wantsStream(request) ? answer : patiently(answer, limits.beatMs)
+    return route.streams && wantsStream(request) ? answer : withKeepAlive(answer, limits.beatMs)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Delivery } from '@vitrine/journal'
+import type { EncodedEvent } from '@vitrine/journal'
 
 /** Larger chunks have memory of their own, so that a stream keeps little. */
 const keptBytes = 256 * 1024
@@ -11,7 +11,7 @@ const keptBytes = 256 * 1024
 export class FrameJoiner {
   #memory = Buffer.alloc(0)
 
-  join(deliveries: readonly Delivery[]): Uint8Array {
+  join(deliveries: readonly EncodedEvent[]): Uint8Array {
     const frames = deliveries.map((delivery) => delivery.frame(eventFrame))
     const length = frames.reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (length > keptBytes) return Buffer.concat(frames)
@@ -26,7 +26,7 @@ export class FrameJoiner {
 }
 
 /** Only an event moves a reader on, so only an event has an id. */
-function eventFrame({ isEvent, cursor, json }: Delivery): Uint8Array {
+function eventFrame({ isEvent, cursor, json }: EncodedEvent): Uint8Array {
   return Buffer.from(`${isEvent ? `id: ${cursor}` : 'event: gap'}\ndata: ${json}\n\n`)
 }
 

@@ -1,10 +1,10 @@
-import type { Delivery, Tail } from '@vitrine/journal'
+import type { EncodedEvent, Tail } from '@vitrine/journal'
 import { FrameJoiner, frame } from './frames.ts'
 import type { StreamSource } from './stream.ts'
 
 /** Events from the journal, with the cursor of what was looked at in every heartbeat. */
 export function journalSource(
-  deliveries: Tail<Delivery>,
+  deliveries: Tail<EncodedEvent>,
   closing: AbortSignal,
   onClose: () => void,
 ): StreamSource {

@@ -21,7 +21,7 @@ const hostile: Readonly<Record<string, string>> = {
   'letters that are no letters': '\u{e0041}\u{e007f}',
 }
 /** What is left to obey or to hide; the end of a line is ours. */
-const unruly = /[\p{Cf}\u007f-\u009f\u2028\u2029]|(?!\n)\p{Cc}/u
+const unsafeCharacters = /[\p{Cf}\u007f-\u009f\u2028\u2029]|(?!\n)\p{Cc}/u
 
 let daemon: TestDaemon
 beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('what a program says', () => {
     async (flags) => {
       const run = vitrine(['events', 'tail', ...address(), ...flags])
       await run.says(/the-last-of-them.*\n/)
-      const bad = unruly.exec(run.stdout)
+      const bad = unsafeCharacters.exec(run.stdout)
       expect(bad && run.stdout.slice(Math.max(0, bad.index - 60), bad.index + 60)).toBeNull()
       for (const name of Object.keys(hostile)) expect(run.stdout).toContain(name)
       if (!flags.includes('--json')) return
@@ -71,7 +71,7 @@ describe('what a program says', () => {
     const run = vitrine(['events', 'tail', ...address()], { env: { NO_COLOR: '', FORCE_COLOR: '1' } })
     await run.says(/the-last-of-them.*\n/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-    expect(run.stdout.replaceAll(/\x1b\[[0-9;]{1,8}m/g, '')).not.toMatch(unruly)
+    expect(run.stdout.replaceAll(/\x1b\[[0-9;]{1,8}m/g, '')).not.toMatch(unsafeCharacters)
   })
 })
 
@@ -79,7 +79,7 @@ describe('what a server says', () => {
   it('is nothing but text when it is an error', async () => {
     const detail = Object.values(hostile).join(' ')
     const server = createServer((_, response) => {
-      const problem = { code: 'token_invalid', status: 401, detail, todo: detail, title: detail }
+      const problem = { code: 'token_invalid', status: 401, detail, hint: detail, title: detail }
       response.writeHead(401, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
     }).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
@@ -88,7 +88,7 @@ describe('what a server says', () => {
     const run = vitrine(['events', 'tail', '--url', `http://127.0.0.1:${port}`, '--token', token])
     expect((await run.exit()).code).toBe(1)
     expect(run.stderr).toContain('token_invalid')
-    expect(run.stdout + run.stderr).not.toMatch(unruly)
+    expect(run.stdout + run.stderr).not.toMatch(unsafeCharacters)
   })
 
   it('is nothing but text when it repeats what it was asked for', async () => {
@@ -96,7 +96,7 @@ describe('what a server says', () => {
     const run = vitrine(['events', 'tail', ...address(), '--sandbox', name])
     expect((await run.exit()).code).toBe(1)
     expect(run.stderr.length).toBeGreaterThan(0)
-    expect(run.stdout + run.stderr).not.toMatch(unruly)
+    expect(run.stdout + run.stderr).not.toMatch(unsafeCharacters)
   })
 })
 
@@ -115,12 +115,12 @@ describe('the page', () => {
     const rows = page.locator('.row')
     await rows.filter({ hasText: 'the-last-of-them' }).first().waitFor()
     const texts = await rows.allTextContents()
-    expect(texts.filter((text) => unruly.test(text))).toEqual([])
+    expect(texts.filter((text) => unsafeCharacters.test(text))).toEqual([])
     for (const [name] of Object.entries(hostile)) {
       const row = rows.filter({ hasText: `info ${name}` }).first()
       await row.click()
       await page.locator('#json', { hasText: name }).waitFor()
-      expect(await page.locator('#json').textContent()).not.toMatch(unruly)
+      expect(await page.locator('#json').textContent()).not.toMatch(unsafeCharacters)
     }
     expect(await page.title()).toBe('Vitrine')
     expect(await page.locator('a[href*="evil.example"]').count()).toBe(0)

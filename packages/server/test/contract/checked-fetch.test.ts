@@ -73,7 +73,7 @@ describe('A request of the tests', () => {
       },
     ],
     ['a wrong end of a slow response', 'POST', '/v1/exec', { ...json({ stdout: 'x' }), isStream: true }],
-    ['a slow problem that is none', 'POST', '/v1/exec', { ...json({ ...problem, todo: 1 }), isStream: true }],
+    ['a slow problem that is none', 'POST', '/v1/exec', { ...json({ ...problem, hint: 1 }), isStream: true }],
     [
       'a frame of another shape',
       'GET',

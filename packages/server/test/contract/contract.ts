@@ -48,12 +48,22 @@ export function checkHead(requested: Requested, status: number, type: string | u
     throw fail(types.join(' or ') || 'no content')
 }
 
-function statusesOf({ status = 200, answerByStatus, answer, ranges, frames }: Route): number[] {
+function statusesOf({
+  status = 200,
+  responseByStatus: answerByStatus,
+  response: answer,
+  ranges,
+  frames,
+}: Route): number[] {
   if (answerByStatus !== undefined) return Object.keys(answerByStatus).map(Number)
   return [answer === 'socket' ? 101 : status, ...(ranges ? [206] : []), ...(frames ? [200] : [])]
 }
 
-function typesOf({ answer, frames, mediaTypes = ['application/octet-stream'] }: Route): readonly string[] {
+function typesOf({
+  response: answer,
+  frames,
+  mediaTypes = ['application/octet-stream'],
+}: Route): readonly string[] {
   if (answer === 'bytes') return mediaTypes
   const json = typeof answer === 'string' ? [] : ['application/json']
   return [...json, ...(frames ? ['text/event-stream'] : [])]
@@ -63,7 +73,7 @@ function typesOf({ answer, frames, mediaTypes = ['application/octet-stream'] }: 
 export function checkJson(requested: Requested, status: number, value: unknown): void {
   const what = `${nameOf(requested)} answered ${status}`
   const route = routeOf(requested)
-  const schema = status >= 400 ? problem() : (route?.answerByStatus?.[status] ?? route?.answer)
+  const schema = status >= 400 ? problem() : (route?.responseByStatus?.[status] ?? route?.response)
   if (schema === undefined || typeof schema === 'string')
     throw new ContractError(`${what} with JSON, and its route has none.`)
   checkValue(what, schema, value)

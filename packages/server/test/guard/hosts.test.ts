@@ -26,7 +26,7 @@ describe('the Host header', () => {
     const answer = await health(host.replaceAll('PORT', String(daemon.port)))
     expect(answer.status).toBe(421)
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', todo: expect.any(String) })
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
   })
 
   it.each([
@@ -43,7 +43,7 @@ describe('the Host header', () => {
     const answer = await health(host.replaceAll('PORT', String(daemon.port)))
     expect(answer.status).toBe(421)
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', todo: expect.any(String) })
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
   })
 
   it.each(['127.0.0.1:PORT', 'localhost', 'LOCALHOST:PORT', '[::1]', '[::1]:PORT', 'daemon.example:1234'])(

@@ -91,7 +91,7 @@ describe('a token', () => {
   })
 
   it('is not needed where anyone may, and a wrong one is still refused', async () => {
-    await using open = await openDaemon({ anyone: true })
+    await using open = await openDaemon({ allowAnonymous: true })
     expect((await checkedFetch(`${open.url}/v1/health`)).status).toBe(200)
     const wrong = await checkedFetch(`${open.url}/v1/health`, { headers: bearer('wrong-token-000000000000') })
     expect((await problemOf(wrong)).status).toBe(401)

@@ -24,8 +24,8 @@ it("throws the error of a failed turn with its own code's status and advice", as
     errorCode: 'session_closed',
     errorMessage: 'It is closed.',
   })
-  const { status, todo } = new VitrineError('session_closed', '')
+  const { status, hint } = new VitrineError('session_closed', '')
   expect(result).toThrow(
-    expect.objectContaining({ code: 'session_closed', message: 'It is closed.', status, todo }),
+    expect.objectContaining({ code: 'session_closed', message: 'It is closed.', status, hint }),
   )
 })

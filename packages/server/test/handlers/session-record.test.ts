@@ -12,7 +12,7 @@ afterAll(() => daemon.close())
 const open = (one: TestDaemon, body: object = {}) =>
   one.call('POST', '/v1/sessions', { agent: 'demo', env, ...body })
 const prompt = (one: TestDaemon, id: string, content: string, turn: string) =>
-  one.call('POST', `/v1/sessions/${id}/prompt?wait=true`, { content, turn })
+  one.call('POST', `/v1/sessions/${id}/prompt?wait=true`, { prompt: content, turn })
 
 describe('the transcript', () => {
   it('has what was said and done, up to now or up to a seq', async () => {
@@ -56,7 +56,7 @@ describe('a session', () => {
     await open(first, { id: 'earlier' })
     await prompt(first, 'earlier', '/say before', 'turn_good')
     await prompt(first, 'earlier', '/error -32603 out of order', 'turn_bad').catch(() => undefined)
-    await first.call('POST', '/v1/sessions/earlier/prompt', { content: '/stall', turn: 'turn_cut' })
+    await first.call('POST', '/v1/sessions/earlier/prompt', { prompt: '/stall', turn: 'turn_cut' })
     await expect.poll(async () => (await first.call('GET', '/v1/sessions/earlier')).busy).toBe(true)
     await first.listening.close()
     await first.host.close()

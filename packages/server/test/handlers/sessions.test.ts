@@ -10,7 +10,7 @@ afterAll(() => daemon.close())
 
 const open = (body: object = {}) => daemon.call('POST', '/v1/sessions', { agent: 'demo', env, ...body })
 const prompt = (id: string, content: unknown, extra: object = {}, query = '') =>
-  daemon.call('POST', `/v1/sessions/${id}/prompt${query}`, { content, ...extra })
+  daemon.call('POST', `/v1/sessions/${id}/prompt${query}`, { prompt: content, ...extra })
 const turnOf = (id: string, turn: string, wait = 20_000) =>
   daemon.call('GET', `/v1/sessions/${id}/turns/${turn}?wait=${wait}`)
 const problemFor = async (method: string, path: string, body?: object) =>
@@ -50,13 +50,13 @@ describe('a session', () => {
       ['', { agent: 'demo', colour: 'red' }, 'argument_invalid'],
       ['', { agent: 'demo', resume: true }, 'argument_invalid'],
       ['', {}, 'argument_invalid'],
-      [`/${id}/prompt`, { content: 5 }, 'argument_invalid'],
-      [`/${id}/prompt`, { content: 'x', turn: 'a b' }, 'argument_invalid'],
-      [`/${id}/prompt`, { content: 'x', turn: 'x'.repeat(129) }, 'argument_invalid'],
+      [`/${id}/prompt`, { prompt: 5 }, 'argument_invalid'],
+      [`/${id}/prompt`, { prompt: 'x', turn: 'a b' }, 'argument_invalid'],
+      [`/${id}/prompt`, { prompt: 'x', turn: 'x'.repeat(129) }, 'argument_invalid'],
       [`/${id}/permissions/x`, { answer: 'maybe' }, 'argument_invalid'],
       [`/${id}/permissions/x`, { answer: 'allow_once' }, 'permission_not_pending'],
       [`/${id}/questions/x`, { action: 'accept' }, 'question_not_pending'],
-      ['/nobody/prompt', { content: 'x' }, 'session_not_found'],
+      ['/nobody/prompt', { prompt: 'x' }, 'session_not_found'],
     ] as const)
       expect(
         (await problemFor('POST', `/v1/sessions${path}`, body)).code,
@@ -68,7 +68,7 @@ describe('a session', () => {
     const { id } = await open()
     const response = await daemon.fetch(`/v1/sessions/${id}/prompt`, {
       method: 'POST',
-      ...jsonBody({ content: '/wait 300\n/say done', turn: 'turn_mine' }),
+      ...jsonBody({ prompt: '/wait 300\n/say done', turn: 'turn_mine' }),
     })
     expect(response.status).toBe(202)
     expect(await response.json()).toEqual({ turn: 'turn_mine' })
@@ -130,7 +130,7 @@ describe('a session', () => {
     const gone = new AbortController()
     const waiting = daemon.fetch(`/v1/sessions/${id}/prompt?wait=true`, {
       method: 'POST',
-      ...jsonBody({ content: '/wait 300\n/say still here', turn: 'turn_left' }),
+      ...jsonBody({ prompt: '/wait 300\n/say still here', turn: 'turn_left' }),
       signal: gone.signal,
     })
     waiting.catch(() => undefined)

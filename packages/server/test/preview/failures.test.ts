@@ -25,7 +25,7 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
     const problemAt = async (one: Site, path: string) => {
       const { status, headers, json } = await visit(daemon, one, form, path)
       expect(headers['content-type']).toBe('application/problem+json')
-      expect(json).toMatchObject({ status, todo: expect.any(String) })
+      expect(json).toMatchObject({ status, hint: expect.any(String) })
       return json
     }
 
@@ -96,7 +96,7 @@ describe('a site that never answers', () => {
       await daemon.listening.close()
       const { status, body } = readAnswer(await waiting.ended)
       expect(status).toBeGreaterThanOrEqual(400)
-      expect(JSON.parse(body)).toMatchObject({ todo: expect.any(String) })
+      expect(JSON.parse(body)).toMatchObject({ hint: expect.any(String) })
     } finally {
       await daemon.close()
     }

@@ -107,7 +107,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
       one.socket.on('error', () => undefined)
       const closed = one.closed.then(() => new Promise((resolve) => setImmediate(resolve, 'closed')))
       const refused = await Promise.race([refusalOf(one), closed])
-      expect(refused).toMatchObject({ problem: { code: 'port_unavailable', todo: expect.any(String) } })
+      expect(refused).toMatchObject({ problem: { code: 'port_unavailable', hint: expect.any(String) } })
     })
   })
 

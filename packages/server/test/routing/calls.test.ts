@@ -123,7 +123,7 @@ describe('a call with an id', () => {
   it('that was called off before it began runs nothing, and is on record', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
-    const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-called-off': 'true' })
+    const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-cancelled': 'true' })
     const answer = (await response.json()) as Answer
     expect(answer.outcome ?? answer.code).toBe('cancelled')
     expect((await daemon.call('GET', '/v1/files/exists?path=never-made')).exists).toBe(false)

@@ -41,7 +41,7 @@ describe('an upgrade', () => {
   it('to where there is nothing is refused', async () => {
     for (const nowhere of ['/', '/v1/events', '/v1/processes/x/terminal', '/v1/exec', '/%00', '//']) {
       const { status, problem } = await refusalOf(dialSocket(daemon, nowhere, { token }))
-      expect({ status, todo: typeof problem.todo }).toEqual({ status: 404, todo: 'string' })
+      expect({ status, hint: typeof problem.hint }).toEqual({ status: 404, hint: 'string' })
     }
   })
 
@@ -91,7 +91,7 @@ describe('an upgrade', () => {
   })
 
   it('needs no word about who it is where anyone may call', async () => {
-    await using open = await openDaemon({ anyone: true })
+    await using open = await openDaemon({ allowAnonymous: true })
     const { id } = await open.call('POST', '/v1/processes', { command: 'cat' })
     const socket = dialSocket(open, terminalPath(id))
     await socket.opened

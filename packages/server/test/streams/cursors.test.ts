@@ -21,7 +21,7 @@ async function refusalOf(path: string, headers: Record<string, string> = {}): Pr
     expect(isEvent(frame), JSON.stringify(frame)).toBe(false)
     if (frame.event === 'error') {
       expect(frame).not.toHaveProperty('id')
-      expect(frame.data.todo).toMatch(/\w/)
+      expect(frame.data.hint).toMatch(/\w/)
       return frame.data.code
     }
   }

@@ -1,10 +1,10 @@
-import type { Delivery, Tail } from '@vitrine/journal'
+import type { EncodedEvent, Tail } from '@vitrine/journal'
 import { expect, it } from 'vitest'
 import { FrameJoiner } from '../../src/streams/frames.ts'
 import { openDaemon } from '../daemon.ts'
 import { append, journalOf } from './reading.ts'
 
-async function firstBatch(deliveries: Tail<Delivery>): Promise<readonly Delivery[]> {
+async function firstBatch(deliveries: Tail<EncodedEvent>): Promise<readonly EncodedEvent[]> {
   const batch = await deliveries.batch()
   await deliveries.return()
   return batch ?? []
@@ -16,13 +16,13 @@ it('a chunk has every event under its id, and changing it changes no other reade
   await append(journal, 0, 3)
   for (const page of [1, 3]) {
     for (const source of [journal, daemon.host.store]) {
-      const batch = await firstBatch(source.deliveries({ page, types: ['log.message'] }))
+      const batch = await firstBatch(source.tailEncoded({ page, types: ['log.message'] }))
       const expected = batch.map(({ cursor, json }) => `id: ${cursor}\ndata: ${json}\n\n`).join('')
       expect(expected).not.toBe('')
       const chunk = new FrameJoiner().join(batch)
       expect(String(chunk)).toBe(expected)
       chunk.fill(0)
-      const others = await firstBatch(source.deliveries({ page, types: ['log.message'] }))
+      const others = await firstBatch(source.tailEncoded({ page, types: ['log.message'] }))
       expect(String(new FrameJoiner().join(others))).toBe(expected)
     }
   }
@@ -32,7 +32,7 @@ it('a stream reuses the memory of its chunks, but keeps no large ones', async ()
   await using daemon = await openDaemon()
   const journal = await journalOf(daemon)
   await append(journal, 0, 2)
-  const [first, second] = await firstBatch(journal.deliveries({ types: ['log.message'] }))
+  const [first, second] = await firstBatch(journal.tailEncoded({ types: ['log.message'] }))
   const frames = new FrameJoiner()
   const chunk = frames.join([first!])
   const text = String(chunk)

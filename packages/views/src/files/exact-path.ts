@@ -2,7 +2,7 @@ import { type Fields, textIn } from '../fields.ts'
 
 /**
  * The path a field names. Where it is not UTF-8, each byte that no text can hold stands as a lone surrogate
- * U+DC80 to U+DCFF, so that different names stay different; `tame` makes them visible.
+ * U+DC80 to U+DCFF, so that different names stay different; `escapeForTerminal` makes them visible.
  */
 export function exactPath(data: Fields, key: 'path' | 'previousPath'): string | undefined {
   const base64 = textIn(data, `${key}Base64`)

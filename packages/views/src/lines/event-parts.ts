@@ -1,11 +1,11 @@
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { asFields } from '../fields.ts'
 import { millisecondsOf } from '../moment.ts'
+import { escapeForTerminal } from './escape-for-terminal.ts'
 import { compact } from './summary/compact.ts'
 import { gapSaid } from './summary/record.ts'
 import { type Said, say, type Tone } from './summary/said.ts'
 import { summaryOf } from './summary/summaries.ts'
-import { tame } from './tame.ts'
 
 /** The columns of an event's line. Every text is safe to print. */
 export interface EventParts {
@@ -36,7 +36,7 @@ const maxType = 40
  * console.log(tone === 'bad' ? red(text) : text)
  */
 export function eventParts(item: JournalItem, options: EventLineOptions = {}): EventParts {
-  const type = tame(String(item.type), maxType)
+  const type = escapeForTerminal(String(item.type), maxType)
   const { tone, text } = saidOf(item)
   const seq = isGap(item) ? '' : String(item.seq)
   const before = columns.time + Math.max(columns.seq, seq.length) + Math.max(columns.type, type.length) + 3
@@ -45,7 +45,7 @@ export function eventParts(item: JournalItem, options: EventLineOptions = {}): E
     ...(!isGap(item) && { seq: item.seq }),
     type,
     tone,
-    text: tame(text, Math.max(0, (options.width ?? 160) - before)),
+    text: escapeForTerminal(text, Math.max(0, (options.width ?? 160) - before)),
   }
 }
 

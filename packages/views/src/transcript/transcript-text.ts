@@ -1,6 +1,6 @@
 import type { Outcome } from '@vitrine/protocol'
 import { wholeNumber } from '../limit.ts'
-import { tame } from '../lines/tame.ts'
+import { escapeForTerminal } from '../lines/escape-for-terminal.ts'
 import { head, tail } from './bounded.ts'
 import { attachmentText } from './content.ts'
 import { transcriptEntry } from './entries.ts'
@@ -128,20 +128,20 @@ function indented(text: string): string {
 function toolText({ title, name, toolKind, subject, status }: TranscriptToolCall): string {
   const what = title ?? name ?? toolKind ?? ''
   const words = subject === undefined || what.includes(subject) ? what : `${what} ${subject}`
-  return `${tame(words.trim() || 'unnamed', maxLine)} (${status})`
+  return `${escapeForTerminal(words.trim() || 'unnamed', maxLine)} (${status})`
 }
 
 /** One that was granted shows in what the tool did. */
 function permissionText({ title, resolvedAt, answer, outcome }: TranscriptPermission): string | undefined {
   if (answer?.startsWith('allow')) return undefined
   const end = resolvedAt === undefined ? 'not answered' : (answer ?? outcome ?? 'answered')
-  return tame(`${title ?? 'to use a tool'} (${end})`, maxLine)
+  return escapeForTerminal(`${title ?? 'to use a tool'} (${end})`, maxLine)
 }
 
 function questionText({ message, resolvedAt, action, outcome, content }: TranscriptQuestion): string {
   const end = resolvedAt === undefined ? 'not answered' : (action ?? outcome ?? 'answered')
-  const answer = content === undefined ? '' : ` ${tame(JSON.stringify(content), maxLine)}`
-  return `${tame(message ?? '', maxLine)} (${end}${answer})`.trim()
+  const answer = content === undefined ? '' : ` ${escapeForTerminal(JSON.stringify(content), maxLine)}`
+  return `${escapeForTerminal(message ?? '', maxLine)} (${end}${answer})`.trim()
 }
 
 const endings: Readonly<Record<Outcome, string | undefined>> = {
@@ -159,5 +159,5 @@ function turnText({ outcome, errorCode, errorMessage, modelError }: TranscriptTu
     [errorCode, errorMessage].filter(Boolean).join(': '),
     modelError && `the model failed${modelError.text === undefined ? '' : `: ${modelError.text}`}`,
   ]
-  return tame(words.filter(Boolean).join(', '), maxLine)
+  return escapeForTerminal(words.filter(Boolean).join(', '), maxLine)
 }

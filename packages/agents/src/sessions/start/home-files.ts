@@ -26,7 +26,7 @@ export async function putInHome(
       return left === 0
     })
     if (unused.length === 0) return
-    await sandbox.execBeyondPolicy(['rm', '-f', '--', ...unused.map((path) => join(sandbox.home, path))])
+    await sandbox.execUnchecked(['rm', '-f', '--', ...unused.map((path) => join(sandbox.home, path))])
   }
   try {
     for (const [path, content] of Object.entries(files)) await put(sandbox, join(sandbox.home, path), content)
@@ -42,7 +42,7 @@ const script =
 
 async function put(sandbox: LocalSandbox, target: string, content: string): Promise<void> {
   const command = ['sh', '-c', script, 'sh', dirname(target), target]
-  const { exitCode, stderr } = await sandbox.execBeyondPolicy(command, { stdin: content })
+  const { exitCode, stderr } = await sandbox.execUnchecked(command, { stdin: content })
   if (exitCode !== 0)
     throw new VitrineError('file_failed', `${target} could not be written: ${stderr.trim()}`)
 }

@@ -8,12 +8,12 @@ import { installAgent } from '../../install/install-agent.ts'
 import { type Installation, installed } from '../../install/installation.ts'
 import { type AgentLaunch, launchOf } from '../../install/launch.ts'
 import type { AgentEntry, CommandSource } from '../../registry/entry.ts'
-import type { AgentsOf } from '../start-agent.ts'
+import type { AgentConfig } from '../start-agent.ts'
 
 interface Place {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
-  readonly agents: AgentsOf
+  readonly agents: AgentConfig
 }
 
 /** How a known agent is started here; one that is missing is installed first. */
@@ -31,7 +31,7 @@ export async function launchFor(entry: AgentEntry, place: Place, signal: AbortSi
 
 async function mayRunHere({ name, isolation }: AgentEntry, sandbox: LocalSandbox): Promise<void> {
   if (!isolation.notRoot || sandbox.capabilities.isolation !== 'none' || process.getuid?.() !== 0) return
-  const { stdout } = await sandbox.execBeyondPolicy(['id', '-u'])
+  const { stdout } = await sandbox.execUnchecked(['id', '-u'])
   if (stdout.trim() !== '0') return
   throw new VitrineError(
     'isolation_unavailable',
@@ -45,7 +45,7 @@ async function commandInside(
   sandbox: LocalSandbox,
 ): Promise<readonly string[]> {
   const [program = ''] = command
-  const { exitCode } = await sandbox.execBeyondPolicy(['sh', '-c', 'command -v "$1"', 'sh', program])
+  const { exitCode } = await sandbox.execUnchecked(['sh', '-c', 'command -v "$1"', 'sh', program])
   if (exitCode === 0) return command
   throw new VitrineError(
     'agent_not_installed',
@@ -81,7 +81,7 @@ export async function startProgram(
 ): Promise<AgentTransport> {
   const stderr = new StderrLines()
   try {
-    const process = await sandbox.talk(argv, {
+    const process = await sandbox.spawnPiped(argv, {
       env,
       cwd,
       owner: name,

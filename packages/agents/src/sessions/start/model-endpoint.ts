@@ -9,19 +9,19 @@ export interface PointedAt {
   readonly env: Texts
   /** In HOME. */
   readonly files: Texts
-  readonly reach: readonly string[]
+  readonly egress: readonly string[]
 }
 
 export function pointAt(entry: AgentEntry, endpoint: ModelEndpoint | undefined, home: string): PointedAt {
-  if (endpoint === undefined) return { env: {}, files: {}, reach: [] }
+  if (endpoint === undefined) return { env: {}, files: {}, egress: [] }
   const { modelEndpoint } = entry
   if (modelEndpoint === undefined)
     throw new VitrineError(
       'unsupported',
       `It is not known how to point the agent ${entry.name} at another model endpoint.`,
     )
-  const reach = reachOf(endpoint.url)
-  if (reach.length === 0)
+  const egress = egressOf(endpoint.url)
+  if (egress.length === 0)
     throw new VitrineError(
       'argument_invalid',
       `modelEndpoint.url: expected an http or https address, got ${JSON.stringify(endpoint.url)}.`,
@@ -36,12 +36,12 @@ export function pointAt(entry: AgentEntry, endpoint: ModelEndpoint | undefined, 
   return {
     env: filledOnly(mapValues(modelEndpoint.env, (text) => fill(text, values))),
     files: mapValues(modelEndpoint.files, (text) => fill(text, quotable(values))),
-    reach,
+    egress,
   }
 }
 
 /** Host and port of an address; nothing for any other text. */
-export function reachOf(text: string): string[] {
+export function egressOf(text: string): string[] {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return []
   const { hostname, port, protocol } = new URL(text)
   return [`${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`]

@@ -15,7 +15,7 @@ import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
 import { storeError } from './errors.ts'
 import { EventRows } from './event-rows.ts'
 import { JournalRows } from './journal-rows.ts'
-import { type OpenFile, patiently } from './open-file.ts'
+import { type OpenFile, retryWhileBusy } from './open-file.ts'
 import type { OwnerLock } from './ownership.ts'
 import { freeReserve, takeReserve } from './reserve.ts'
 import { Statements } from './statements.ts'
@@ -218,7 +218,7 @@ export class SqliteConnection implements StoreConnection {
     if (this.readOnly)
       throw new VitrineError('store_read_only', `The store ${this.#path} was opened read-only.`)
     try {
-      await patiently(() => this.#statements.of('BEGIN IMMEDIATE').run())
+      await retryWhileBusy(() => this.#statements.of('BEGIN IMMEDIATE').run())
       if (this.#readEpoch() !== this.epoch) {
         this.#letGo()
         throw this.#fencedError()
@@ -242,7 +242,7 @@ export class SqliteConnection implements StoreConnection {
 
   async #use<T>(query: () => T): Promise<T> {
     try {
-      return await patiently(query)
+      return await retryWhileBusy(query)
     } catch (error) {
       throw this.#error(error)
     }

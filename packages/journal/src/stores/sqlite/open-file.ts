@@ -52,7 +52,7 @@ export async function openFile(
 async function openToRead(path: string): Promise<OpenFile> {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
   try {
-    return await patiently(() => {
+    return await retryWhileBusy(() => {
       if (!isOurs(db)) throw notOurs(path)
       return { path, db, lock: undefined, epoch: readEpoch(db), storeId: readStoreId(db) }
     })
@@ -71,19 +71,19 @@ async function openToOwn(
   makePrivate(path)
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
-    await patiently(() => checkIdentity(db, path))
+    await retryWhileBusy(() => checkIdentity(db, path))
     if (mustBeOurs && !isOurs(db)) throw emptied(path)
     const owned = !lock.tryTake()
     if (owned && !takeover) throw ownedError(path, db)
-    await patiently(() =>
+    await retryWhileBusy(() =>
       db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`,
       ),
     )
     if (!owned) checkWhole(db, path)
     if (isOurs(db)) checkTables(db)
-    await patiently(() => migrate(db))
-    const epoch = await patiently(() => raiseEpoch(db))
+    await retryWhileBusy(() => migrate(db))
+    const epoch = await retryWhileBusy(() => raiseEpoch(db))
     if (owned) await lock.inherit(releaseMs)
     // Who loses the log later still has a store.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -136,7 +136,7 @@ async function inspect(path: string): Promise<void> {
   if (!sizeOf(`${path}-wal`)) url.searchParams.set('immutable', '1')
   const db = new DatabaseSync(url, { readOnly: true, timeout: 0 })
   try {
-    await patiently(() => checkIdentity(db, path))
+    await retryWhileBusy(() => checkIdentity(db, path))
   } finally {
     db.close()
   }
@@ -171,7 +171,7 @@ function checkTables(db: DatabaseSync): void {
 }
 
 /** A lock held for a moment by someone else is waited for, without blocking the event loop. */
-export async function patiently<T>(attempt: () => T, milliseconds = 5_000): Promise<T> {
+export async function retryWhileBusy<T>(attempt: () => T, milliseconds = 5_000): Promise<T> {
   for (let pause = 1, until = 0; ; pause = Math.min(pause * 2, 50)) {
     try {
       return attempt()

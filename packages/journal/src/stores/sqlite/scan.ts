@@ -9,7 +9,7 @@ export function scanQuery(
   journal: number | null,
 ): { sql: string; values: SQLInputValue[] } {
   const key = journal === null ? 'position' : 'seq'
-  const backwards = range.order === 'backwards'
+  const backwards = range.order === 'desc'
   const where: string[] = []
   const values: SQLInputValue[] = []
   if (journal !== null) {

@@ -16,7 +16,7 @@ const fileChange = z.looseObject({
   beforeUnknown: z.optional(z.boolean()),
   after: z.optional(blobHash),
   /** Why its content is not kept: `size`, `private`, `unreadable`, `budget`, or `unchanged` since it was first seen. */
-  afterUnkept: z.optional(z.string()),
+  afterOmitted: z.optional(z.string()),
   redacted: z.optional(z.boolean()),
 })
 

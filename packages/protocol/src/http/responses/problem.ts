@@ -20,7 +20,7 @@ export const problem = component('Problem', () =>
     code: z.string(),
     retryable: z.union([z.boolean(), z.literal('unknown')]),
     /** What to do about it. */
-    todo: z.string(),
+    hint: z.string(),
     details: z.exactOptional(z.record(z.string(), detail())),
   }),
 )

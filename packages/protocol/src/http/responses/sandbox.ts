@@ -7,7 +7,7 @@ export const capabilities = component('Capabilities', () =>
   z.object({
     isolation: z.enum(['none', 'namespaces', 'container', 'machine']),
     killTree: z.enum(['complete', 'best-effort']),
-    network: z.array(z.enum(['none', 'host', 'reach'])),
+    network: z.array(z.enum(['none', 'host', 'egress'])),
     limits: z.array(z.enum(['memory', 'cpu', 'pids'])),
     terminals: z.boolean(),
     pause: z.enum(['freezer', 'signals', 'none']),
@@ -22,7 +22,7 @@ const infoFields = {
   provider: z.string(),
   labels: z.record(z.string(), z.string()),
   createdAt: z.string(),
-  state: z.enum(['running', 'kept', 'destroyed']),
+  state: z.enum(['running', 'stopped', 'destroyed']),
 }
 
 export const sandboxInfo = component('SandboxInfo', () => z.object(infoFields))

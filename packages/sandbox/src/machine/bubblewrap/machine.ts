@@ -144,7 +144,7 @@ class BubblewrapMachine implements Machine {
       isolation: 'namespaces',
       // The user of an ordinary host is the same inside and out, and could end the keeper of its own tree.
       killTree: built.uids === undefined ? 'best-effort' : 'complete',
-      network: ['none', 'host', 'reach'],
+      network: ['none', 'host', 'egress'],
       limits: limitKinds(cgroups),
       terminals: true,
       pause: this.#canFreeze ? 'freezer' : 'signals',

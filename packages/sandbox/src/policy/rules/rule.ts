@@ -105,9 +105,9 @@ function splitArgv(rule: readonly string[], place: string): Pattern[] {
   return rule.map((word) => Object.freeze(word.split('*')))
 }
 
-function invalid(place: string, expected: string, got: unknown, todo = 'correct the rule'): VitrineError {
+function invalid(place: string, expected: string, got: unknown, hint = 'correct the rule'): VitrineError {
   const shown = typeof got === 'function' || got === undefined ? String(got) : JSON.stringify(got)
-  return new VitrineError('argument_invalid', `${place}: expected ${expected}, got ${shown}; ${todo}.`, {
+  return new VitrineError('argument_invalid', `${place}: expected ${expected}, got ${shown}; ${hint}.`, {
     details: { argument: place },
   })
 }

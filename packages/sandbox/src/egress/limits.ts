@@ -1,6 +1,6 @@
 import { localOptions, parseAs } from '@vitrine/protocol/options'
 
-export interface ReachLimits {
+export interface EgressLimits {
   /** At once; default 256. */
   readonly connections?: number
   /** For finding a name's addresses, and again for trying them all; default 10 s. */
@@ -11,7 +11,7 @@ export interface ReachLimits {
   readonly idleMs?: number
 }
 
-export function reachLimits(given: ReachLimits) {
+export function reachLimits(given: EgressLimits) {
   parseAs('limits', localOptions.reachLimits, given)
   const { connections = 256, dialMs = 10_000, headerMs = 10_000, idleMs } = given
   return { connections, dialMs, headerMs, idleMs }

@@ -6,7 +6,7 @@ import type { Reach } from './attempt.ts'
 import type { RecordReach } from './event.ts'
 import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, turnAway } from './exchange.ts'
 import { Guest } from './guest.ts'
-import { type ReachLimits, reachLimits } from './limits.ts'
+import { type EgressLimits, reachLimits } from './limits.ts'
 import { type Lookup, lookupAll } from './resolve.ts'
 import { Seats } from './seats.ts'
 
@@ -15,12 +15,12 @@ export interface ReachProxyOptions {
   readonly allow: readonly string[]
   readonly lookup?: Lookup
   readonly record: RecordReach
-  readonly limits?: ReachLimits
+  readonly limits?: EgressLimits
   /** Closes the proxy. */
   readonly signal?: AbortSignal
 }
 
-export interface ReachProxy {
+export interface EgressProxy {
   /** More that may be reached from now on. */
   allow(entries: readonly string[]): void
   /** Takes over an accepted connection from inside the sandbox. */
@@ -33,14 +33,14 @@ export interface ReachProxy {
  * The only way out of a sandbox without network: an HTTP proxy that knows a list and a journal.
  *
  * @example
- * const proxy = createReachProxy({ allow: ['registry.example:443'], record: (event) => append(event) })
+ * const proxy = createEgressProxy({ allow: ['registry.example:443'], record: (event) => append(event) })
  * createServer((socket) => proxy.handle(socket)).listen(port, '127.0.0.1')
  */
-export function createReachProxy(options: ReachProxyOptions): ReachProxy {
+export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
   const { dialMs, headerMs, idleMs, connections } = reachLimits(options.limits ?? {})
   let listed = [...options.allow]
   let list = readAllowList(listed)
-  const reach: Reach = {
+  const egress: Reach = {
     allow: { has: (target) => list.has(target) },
     lookup: options.lookup ?? lookupAll,
     record: options.record,
@@ -70,7 +70,7 @@ export function createReachProxy(options: ReachProxyOptions): ReachProxy {
     if (guest === undefined || guest.dismissed || socket.destroyed) return
     guest.dismissed = guest.crowded
     run(guest, () =>
-      guest.dismissed ? turnAway(reach, guest, 'too many requests at once') : exchange(guest),
+      guest.dismissed ? turnAway(egress, guest, 'too many requests at once') : exchange(guest),
     )
   }
 
@@ -78,21 +78,21 @@ export function createReachProxy(options: ReachProxyOptions): ReachProxy {
   const server = createServer({ requireHostHeader: false, keepAliveTimeout: headerMs, noDelay: true })
   server.maxHeadersCount = 0
   const onRequest = (request: IncomingMessage, response: ServerResponse) =>
-    welcome(request.socket, (guest) => exchangePlain(reach, guest, request, response))
+    welcome(request.socket, (guest) => exchangePlain(egress, guest, request, response))
   server.on('request', onRequest)
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('connect', (request, socket, head) => {
     // Back in front of what follows, before anything can read that.
     if (head.length > 0) socket.unshift(head)
-    welcome(socket, (guest) => exchangeTunnel(reach, guest, request))
+    welcome(socket, (guest) => exchangeTunnel(egress, guest, request))
   })
   server.on('clientError', (error: MalformedError, socket) => {
     const guest = guests.get(socket)
     if (guest?.dismissed) return
     if (guest === undefined || !guest.idle || error.rawPacket === undefined) return void socket.destroy()
     guest.dismissed = true
-    run(guest, () => refuseMalformed(reach, guest, error))
+    run(guest, () => refuseMalformed(egress, guest, error))
   })
 
   function handle(socket: Socket, { process }: { readonly process?: string } = {}): void {
@@ -105,7 +105,7 @@ export function createReachProxy(options: ReachProxyOptions): ReachProxy {
     socket.allowHalfOpen = true
     // Those above the limit are still told why, up to a point.
     if (guests.size > 2 * connections)
-      run(guest, () => turnAway(reach, guest, `more than ${2 * connections} connections at once`))
+      run(guest, () => turnAway(egress, guest, `more than ${2 * connections} connections at once`))
     else server.emit('connection', socket)
   }
 
@@ -113,7 +113,7 @@ export function createReachProxy(options: ReachProxyOptions): ReachProxy {
     closing ??= (async () => {
       options.signal?.removeEventListener('abort', close)
       for (const { socket } of guests.values()) socket.destroy()
-      for (const upstream of reach.upstreams) upstream.destroy()
+      for (const upstream of egress.upstreams) upstream.destroy()
       await Promise.all(running)
     })()
     return closing

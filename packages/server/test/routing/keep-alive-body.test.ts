@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { patiently } from '../../src/answers/patient.ts'
+import { withKeepAlive } from '../../src/answers/keep-alive-body.ts'
 import { problemAnswer } from '../../src/answers/problem.ts'
 import { Answer } from '../../src/exchange/answer.ts'
 import { closingParts } from '../../src/exchange/body.ts'
@@ -13,15 +13,15 @@ describe('an answer that is waited for', () => {
 
   it('and comes soon is the answer as it is, whatever it says', async () => {
     const answer = new Answer(201, { 'x-own': 'kept' }, '{"a":1}')
-    expect(await patiently(Promise.resolve(answer), 60_000)).toBe(answer)
+    expect(await withKeepAlive(Promise.resolve(answer), 60_000)).toBe(answer)
     const problem = problemAnswer(new Error('no'))
-    expect((await patiently(Promise.resolve(problem), 60_000)).status).toBe(500)
-    await expect(patiently(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
+    expect((await withKeepAlive(Promise.resolve(problem), 60_000)).status).toBe(500)
+    await expect(withKeepAlive(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
   })
 
   it('has its headers before it is there, then spaces, and in the end itself', async () => {
     const { promise, resolve } = later()
-    const response = (await patiently(promise, 5)).toResponse()
+    const response = (await withKeepAlive(promise, 5)).toResponse()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/json',
@@ -39,25 +39,25 @@ describe('an answer that is waited for', () => {
 
   it('and comes late as a problem is known by its type', async () => {
     const { promise, resolve } = later()
-    const response = (await patiently(promise, 1)).toResponse()
+    const response = (await withKeepAlive(promise, 1)).toResponse()
     resolve(problemAnswer(new Error('no')))
     expect(await response.json()).toMatchObject({
       type: expect.stringMatching(/^urn:vitrine:error:/),
       status: 500,
-      todo: expect.any(String),
+      hint: expect.any(String),
     })
   })
 
   it('and never comes whole does not look whole', async () => {
     const { promise, reject } = later()
-    const response = (await patiently(promise, 1)).toResponse()
+    const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
 
   it('and comes late as a stream breaks off, and the source of the stream is closed', async () => {
     const { promise, resolve } = later()
-    const response = (await patiently(promise, 1)).toResponse()
+    const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     resolve(new Answer(200, {}, closingParts((async function* () {})(), close)))
     await expect(response.text()).rejects.toThrow('not JSON')
@@ -71,7 +71,7 @@ describe('an answer that is waited for', () => {
     onTestFinished(() => void process.off('unhandledRejection', complain))
     for (const end of ['resolve', 'reject'] as const) {
       const { promise, ...ends } = later()
-      const response = (await patiently(promise, 1)).toResponse()
+      const response = (await withKeepAlive(promise, 1)).toResponse()
       const reader = response.body!.getReader()
       await reader.read()
       await reader.cancel()
@@ -95,7 +95,7 @@ describe('a daemon', () => {
     const { body, headers } = jsonBody({ command })
     return daemon.fetch('/v1/exec', {
       ...{ method: 'POST', body },
-      headers: { ...headers, 'vitrine-patient': 'true' },
+      headers: { ...headers, 'vitrine-keepalive': 'true' },
     })
   }
 
@@ -121,7 +121,7 @@ describe('a daemon', () => {
     await using daemon = await openDaemon({ limits: { beatMs: 1 } })
     await daemon.call('PUT', '/v1/files/content?path=a')
     const response = await daemon.fetch('/v1/events', {
-      headers: { accept: 'text/event-stream', 'vitrine-patient': 'true' },
+      headers: { accept: 'text/event-stream', 'vitrine-keepalive': 'true' },
     })
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     await response.body?.cancel()
@@ -133,11 +133,11 @@ describe('a daemon', () => {
     using patient = await dialled(
       daemon,
       wait,
-      'vitrine-patient: true\r\norigin: https://app.example.com\r\n',
+      'vitrine-keepalive: true\r\norigin: https://app.example.com\r\n',
     )
     using plain = await dialled(daemon, wait, '')
-    using off = await dialled(daemon, wait, 'vitrine-patient: false\r\n')
-    using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-patient: true\r\n')
+    using off = await dialled(daemon, wait, 'vitrine-keepalive: false\r\n')
+    using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-keepalive: true\r\n')
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
     await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tame } from '../../src/index.ts'
+import { escapeForTerminal } from '../../src/index.ts'
 
 const esc = '\u001b'
 
-describe('tame', () => {
+describe('escapeForTerminal', () => {
   it.each([
     ['plain text, accents and emoji', 'héllo 世界 ⚠️ 🎉', 'héllo 世界 ⚠️ 🎉'],
     ['a colour', `${esc}[31mred${esc}[0m`, '\\x1b[31mred\\x1b[0m'],
@@ -33,39 +33,39 @@ describe('tame', () => {
     ['a tab', 'a\tb', 'a⇥b'],
     ['NUL, backspace, form feed and DEL', '\0\b\f\u007F', '\\x00\\x08\\x0c\\x7f'],
   ])('makes %s safe to print', (_what, text, safe) => {
-    expect(tame(text)).toBe(safe)
+    expect(escapeForTerminal(text)).toBe(safe)
   })
 
   it('leaves nothing that a terminal obeys, and no second line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(tame(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
+        expect(escapeForTerminal(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
       }),
     )
   })
 
-  it('changes nothing that is tame already', () => {
+  it('changes nothing that is escapeForTerminal already', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(tame(tame(text))).toBe(tame(text))
+        expect(escapeForTerminal(escapeForTerminal(text))).toBe(escapeForTerminal(text))
       }),
     )
   })
 
   it('cuts between characters and never inside an escape', () => {
-    expect(tame('🎉🎉🎉', 3)).toBe('🎉🎉🎉')
-    expect(tame('🎉🎉🎉', 2)).toBe('🎉…')
-    expect(tame(`ab${esc}c`, 6)).toBe('ab…')
-    expect(tame(`ab${esc}c`, 7)).toBe('ab\\x1bc')
-    expect(tame('abc', 1)).toBe('…')
-    expect(tame('abc', 0)).toBe('')
+    expect(escapeForTerminal('🎉🎉🎉', 3)).toBe('🎉🎉🎉')
+    expect(escapeForTerminal('🎉🎉🎉', 2)).toBe('🎉…')
+    expect(escapeForTerminal(`ab${esc}c`, 6)).toBe('ab…')
+    expect(escapeForTerminal(`ab${esc}c`, 7)).toBe('ab\\x1bc')
+    expect(escapeForTerminal('abc', 1)).toBe('…')
+    expect(escapeForTerminal('abc', 0)).toBe('')
   })
 
   it('keeps within its length, and says so where it left something out', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 20 }), (text, max) => {
-        const whole = tame(text)
-        const short = tame(text, max)
+        const whole = escapeForTerminal(text)
+        const short = escapeForTerminal(text, max)
         expect([...short].length).toBeLessThanOrEqual(max)
         if (short !== whole) expect(short.endsWith('…') || max === 0).toBe(true)
       }),

@@ -2,7 +2,7 @@
  * What a terminal obeys or hides rather than shows: controls of 7 and 8 bits, halves of surrogate pairs, line
  * and paragraph separators, marks of writing direction, and all that has no width.
  */
-const unruly = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /** These only choose between two forms of the character before them. */
 const variationSelectors = new Set(['\ufe0e', '\ufe0f'])
@@ -12,9 +12,9 @@ const variationSelectors = new Set(['\ufe0e', '\ufe0f'])
  * at most `max` code points remain, the last of them `…` where something was left out.
  *
  * @example
- * tame('\u001b]0;owned\u0007') // '\\x1b]0;owned\\x07'
+ * escapeForTerminal('\u001b]0;owned\u0007') // '\\x1b]0;owned\\x07'
  */
-export function tame(text: string, max: number = Number.POSITIVE_INFINITY): string {
+export function escapeForTerminal(text: string, max: number = Number.POSITIVE_INFINITY): string {
   const shown: string[] = []
   let length = 0
   for (const character of text.replaceAll('\r\n', '\n')) {
@@ -30,7 +30,7 @@ export function tame(text: string, max: number = Number.POSITIVE_INFINITY): stri
 function visibly(character: string): string {
   if (character === '\n') return '⏎'
   if (character === '\t') return '⇥'
-  if (!unruly.test(character) || variationSelectors.has(character)) return character
+  if (!unsafeCharacters.test(character) || variationSelectors.has(character)) return character
   const code = character.codePointAt(0) ?? 0
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`
   return code < 0x1_0000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`

@@ -8,7 +8,7 @@ const retryMs = 100
 
 export interface StreamOptions {
   /** What a failing or overloaded store refuses is tried again, in order, until it is committed. */
-  readonly patient?: boolean
+  readonly retryWhileFailing?: boolean
 }
 
 /** A run of events that continue each other: the output of a process, the messages of an agent. */
@@ -36,7 +36,7 @@ interface Waiting {
 
 export interface HeldStreamHost {
   readonly redactor: Redactor
-  readonly patient: boolean
+  readonly retryWhileFailing: boolean
   check(events: readonly EventInput[]): void
   /** Whom and what an event that is appended now belongs to. */
   context(): EventContext
@@ -111,7 +111,7 @@ export class HeldStream implements JournalStream {
       ...event,
       data: data[index] as NonNullable<EventInput['data']>,
     }))
-    if (!this.#host.patient) return settle(batch, this.#host.append(events))
+    if (!this.#host.retryWhileFailing) return settle(batch, this.#host.append(events))
     this.#outbox.push({ batch, events })
     this.#sent = this.#sent.then(() => this.#sendAll())
     return this.#sent

@@ -1,8 +1,8 @@
 import {
   boundedHost,
   type ConnectionData,
+  type EgressEvent,
   newConnectionId,
-  type ReachEvent,
   type RecordReach,
 } from './event.ts'
 import type { Target, Unreadable } from './target.ts'
@@ -51,7 +51,7 @@ export async function recordOpened(
 }
 
 /** For what has happened already: the next connection finds out by itself that nothing can be recorded. */
-async function recordPast(record: RecordReach, event: ReachEvent): Promise<void> {
+async function recordPast(record: RecordReach, event: EgressEvent): Promise<void> {
   try {
     await record(event)
   } catch {}

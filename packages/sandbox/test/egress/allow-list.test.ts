@@ -1,7 +1,7 @@
 import { isVitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { readAllowList } from '../../src/reach/allow-list.ts'
-import { createReachProxy } from '../../src/reach/proxy.ts'
+import { readAllowList } from '../../src/egress/allow-list.ts'
+import { createEgressProxy } from '../../src/egress/proxy.ts'
 
 const thrownBy = (call: () => unknown) => {
   try {
@@ -42,12 +42,12 @@ describe('an allow-list', () => {
 
   it('with one bad entry makes no proxy at all (attack 13: a policy that fails open)', () => {
     const record = async () => undefined
-    expect(() => createReachProxy({ allow: ['good.example:443', 'bad'], record })).toThrow(/allow\[1\]/)
+    expect(() => createEgressProxy({ allow: ['good.example:443', 'bad'], record })).toThrow(/allow\[1\]/)
   })
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('nor does a limit of %d', (connections) => {
     const record = async () => undefined
-    expect(() => createReachProxy({ allow: [], record, limits: { connections } })).toThrow(
+    expect(() => createEgressProxy({ allow: [], record, limits: { connections } })).toThrow(
       /limits.connections/,
     )
   })

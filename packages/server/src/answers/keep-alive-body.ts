@@ -5,10 +5,10 @@ import { within } from '../routing/within.ts'
 
 /**
  * Clients and proxies give up on an answer whose headers do not come for minutes. A caller that sends
- * `vitrine-patient: true` gets them after a while, then spaces, and in the end the JSON that it would have got: an
+ * `vitrine-keepalive: true` gets them after a while, then spaces, and in the end the JSON that it would have got: an
  * answer, or a problem, which it knows by its `type`.
  */
-export async function patiently(coming: Promise<Answer>, everyMs: number): Promise<Answer> {
+export async function withKeepAlive(coming: Promise<Answer>, everyMs: number): Promise<Answer> {
   const early = await within(coming, everyMs)
   if (early !== undefined) return early
   const headers = { ...securityHeaders, 'content-type': 'application/json' }

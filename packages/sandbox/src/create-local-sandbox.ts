@@ -10,7 +10,7 @@ import { assertCompiled, type CommandPolicy } from './policy/command-policy.ts'
 import { Preparation } from './workspace/preparation.ts'
 import { type Plan, readManifest } from './workspace/read-manifest.ts'
 
-export interface CreateSandboxOptions {
+export interface LocalSandboxOptions {
   readonly provider?: LocalProvider
   /** Where its journal is kept; in memory without one. */
   readonly store?: Store
@@ -33,7 +33,7 @@ export interface CreateSandboxOptions {
  * await using sandbox = await createSandbox()
  * const { stdout } = await sandbox.exec('echo hello')
  */
-export async function createSandbox(options: CreateSandboxOptions = {}): Promise<LocalSandbox> {
+export async function createLocalSandbox(options: LocalSandboxOptions = {}): Promise<LocalSandbox> {
   checkOptions('createSandbox', hostOptions.engine, options)
   const { provider = local(), id = newId('sandbox'), signal } = options
   // Here too: a provider may be made by hand, and a record may be damaged or of another version. Neither may start a
@@ -51,8 +51,8 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
   try {
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
     preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
-    const { isolation, network, rootfs, reach, folders } = settings
-    const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach }
+    const { isolation, network, rootfs, egress, folders } = settings
+    const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach: egress }
     // One that goes on was created before.
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)

@@ -23,11 +23,11 @@ it('widens what a sandbox without network reaches while it runs', async () => {
   const [first, second, third] = [await serve('first'), await serve('second'), await serve('third')]
   const reached = async (port: number) => (await sandbox.exec(ask(port), { shell: ['bash', '-c'] })).stdout
   expect(await reached(first)).toBe('')
-  await sandbox.reachMore([`127.0.0.1:${first}`])
+  await sandbox.allowEgress([`127.0.0.1:${first}`])
   expect(await reached(first)).toContain('first')
   await Promise.all([
-    sandbox.reachMore([`127.0.0.1:${second}`]),
-    sandbox.reachMore([`127.0.0.1:${second}`, `127.0.0.1:${first}`]),
+    sandbox.allowEgress([`127.0.0.1:${second}`]),
+    sandbox.allowEgress([`127.0.0.1:${second}`, `127.0.0.1:${first}`]),
   ])
   expect(await reached(second)).toContain('second')
   expect(await reached(third)).toBe('')
@@ -39,13 +39,13 @@ it('widens what a sandbox without network reaches while it runs', async () => {
 it('gives commands the proxy once a host is listed that needs it', async () => {
   const sandbox = await openSandbox({ isolation: 'bubblewrap' })
   expect((await sandbox.exec('echo "$HTTPS_PROXY"')).stdout).toBe('\n')
-  await sandbox.reachMore(['model.example:443'])
+  await sandbox.allowEgress(['model.example:443'])
   expect((await sandbox.exec('echo "$HTTPS_PROXY"')).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/)
-  await sandbox.reachMore(['other.example:443'])
-  await expect(sandbox.reachMore(['no port'])).rejects.toMatchObject({ code: 'argument_invalid' })
+  await sandbox.allowEgress(['other.example:443'])
+  await expect(sandbox.allowEgress(['no port'])).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
 it('has nothing to do where everything is in reach', async () => {
   const sandbox = await openSandbox({ isolation: 'none' })
-  await sandbox.reachMore(['model.example:443'])
+  await sandbox.allowEgress(['model.example:443'])
 })

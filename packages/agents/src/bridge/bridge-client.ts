@@ -4,7 +4,7 @@ import { VitrineError } from '@vitrine/protocol'
 /** How many messages may wait for one that does not read. After that it is let go: the journal has the rest. */
 const maxWaiting = 10_000
 
-export interface PartyOptions {
+export interface BridgeClientOptions {
   /** Who it is, for the record. */
   readonly name: string
   /** Which of the agent's requests it answers; the first answer of all parties counts. */
@@ -23,17 +23,17 @@ interface Wiring {
 }
 
 /** One of those who talk with an agent over its bridge. Its `stream` is what the protocol's SDK connects to. */
-export class Party {
+export class BridgeClient {
   readonly name: string
   readonly stream: {
     readonly readable: ReadableStream<AnyMessage>
     readonly writable: WritableStream<AnyMessage>
   }
-  readonly #options: PartyOptions
+  readonly #options: BridgeClientOptions
   readonly #wiring: Wiring
   #controller: ReadableStreamDefaultController<AnyMessage> | undefined
 
-  constructor(options: PartyOptions, wiring: Wiring) {
+  constructor(options: BridgeClientOptions, wiring: Wiring) {
     this.name = options.name
     this.#options = options
     this.#wiring = wiring

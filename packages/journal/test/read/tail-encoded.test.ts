@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Delivery, Tail } from '../../src/index.ts'
+import type { EncodedEvent, Tail } from '../../src/index.ts'
 import { note, output } from '../fixtures/events.ts'
 import { openMemory, openSqlite, stores } from '../fixtures/open.ts'
 
 /** What is there, up to and with the nth. */
-async function take(deliveries: Tail<Delivery>, count: number): Promise<Delivery[]> {
-  const taken: Delivery[] = []
+async function take(deliveries: Tail<EncodedEvent>, count: number): Promise<EncodedEvent[]> {
+  const taken: EncodedEvent[] = []
   while (taken.length < count) taken.push(...((await deliveries.batch()) ?? []))
   await deliveries.return()
   return taken
@@ -14,7 +14,7 @@ async function take(deliveries: Tail<Delivery>, count: number): Promise<Delivery
 /** Bytes with a number that says how often they were made. */
 function counted() {
   let made = 0
-  return ({ cursor, json }: Delivery) => Buffer.from(`${++made} ${cursor} ${json}`)
+  return ({ cursor, json }: EncodedEvent) => Buffer.from(`${++made} ${cursor} ${json}`)
 }
 
 it('gives each item with its stored JSON and a cursor to go on from, of one journal and of the whole store', async () => {
@@ -25,7 +25,7 @@ it('gives each item with its stored JSON and a cursor to go on from, of one jour
   for (const source of [journal, store]) {
     const all = (await source.read()).events
     let index = 0
-    for await (const { item, json, cursor } of source.deliveries()) {
+    for await (const { item, json, cursor } of source.tailEncoded()) {
       expect(item).toEqual(all[index])
       expect(JSON.parse(json)).toEqual(item)
       index += 1
@@ -39,7 +39,7 @@ it('says where reading goes on: after what was given, and after what was looked 
   const journal = await (await openMemory()).journal('sbx_a')
   await journal.append([note('one'), note('two'), note('three'), output(0, 'o')])
   const after = (seq: number) => journal.cursor({ seq })
-  const all = journal.deliveries()
+  const all = journal.tailEncoded()
   await all.next()
   expect(all.cursor).toBe(after(1))
   await all.next()
@@ -47,11 +47,11 @@ it('says where reading goes on: after what was given, and after what was looked 
   await all.batch()
   expect(all.cursor).toBe(after(4))
   await all.return()
-  const left = journal.deliveries()
+  const left = journal.tailEncoded()
   await left.next()
   await left.return()
   expect(left.cursor).toBe(after(1))
-  const notes = journal.deliveries({ types: ['log.message'], after: after(1) })
+  const notes = journal.tailEncoded({ types: ['log.message'], after: after(1) })
   await notes.begin()
   expect(notes.cursor).toBe(after(1))
   await notes.next()
@@ -66,9 +66,9 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
     const journal = await (await openStore()).journal('sbx_a')
     await journal.append([note('one'), output(0, 'o'), note('two')])
     const framing = counted()
-    const first = (await take(journal.deliveries(), 3)).map((one) => one.frame(framing))
-    const second = (await take(journal.deliveries({ page: 1 }), 3)).map((one) => one.frame(framing))
-    const notes = (await take(journal.deliveries({ types: ['log.*'] }), 2)).map((one) => one.frame(framing))
+    const first = (await take(journal.tailEncoded(), 3)).map((one) => one.frame(framing))
+    const second = (await take(journal.tailEncoded({ page: 1 }), 3)).map((one) => one.frame(framing))
+    const notes = (await take(journal.tailEncoded({ types: ['log.*'] }), 2)).map((one) => one.frame(framing))
     expect(first.map(String)).toEqual([1, 2, 3].map((n) => expect.stringMatching(`^${n} `)))
     for (const [index, bytes] of second.entries()) expect(bytes).toBe(first[index])
     expect(notes[0]).toBe(first[0])
@@ -81,9 +81,9 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
     await a.append([note('one')])
     await b.append([note('two')])
     const framing = counted()
-    const [own] = await take(b.deliveries(), 1)
-    const [, whole] = await take(store.deliveries(), 2)
-    const [, again] = await take(store.deliveries(), 2)
+    const [own] = await take(b.tailEncoded(), 1)
+    const [, whole] = await take(store.tailEncoded(), 2)
+    const [, again] = await take(store.tailEncoded(), 2)
     const made = [own, whole, again].map((one) => String(one!.frame(framing)))
     expect(made).toEqual([
       `1 ${b.cursor({ seq: 1 })} ${own!.json}`,
@@ -96,15 +96,15 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
   it('nothing is kept of what is no longer recent', async () => {
     const journal = await (await openStore({ recent: { maxEntries: 4 } })).journal('sbx_a')
     const framing = counted()
-    const live = journal.deliveries()
-    const seen: Delivery[] = []
+    const live = journal.tailEncoded()
+    const seen: EncodedEvent[] = []
     for (let at = 0; at < 10; at += 1) {
       await journal.append([note(String(at))])
       seen.push((await live.next()).value!)
     }
     await live.return()
     const frames = seen.map((one) => one.frame(framing))
-    const again = (await take(journal.deliveries(), 10)).map((one) => one.frame(framing))
+    const again = (await take(journal.tailEncoded(), 10)).map((one) => one.frame(framing))
     for (const [index, bytes] of again.entries()) {
       if (index < 6) expect(bytes).not.toBe(frames[index])
       else expect(bytes).toBe(frames[index])
@@ -115,10 +115,10 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
 it('another framing gets bytes of its own', async () => {
   const journal = await (await openMemory()).journal('sbx_a')
   await journal.append([note('one')])
-  const [delivery] = await take(journal.deliveries(), 1)
+  const [delivery] = await take(journal.tailEncoded(), 1)
   const [asJson, asLine] = [
-    ({ json }: Delivery) => Buffer.from(json),
-    ({ json }: Delivery) => Buffer.from(`${json}\n`),
+    ({ json }: EncodedEvent) => Buffer.from(json),
+    ({ json }: EncodedEvent) => Buffer.from(`${json}\n`),
   ]
   expect(String(delivery!.frame(asJson))).toBe(delivery!.json)
   expect(String(delivery!.frame(asLine))).toBe(`${delivery!.json}\n`)
@@ -133,7 +133,7 @@ describe.each(stores)('a tail on %s that is aborted while a page comes', (_name,
     for (let turns = 0; turns < 12; turns += 1) {
       const before = journal.head.seq
       const caller = new AbortController()
-      const tail = journal.deliveries({ after: 'now', signal: caller.signal })
+      const tail = journal.tailEncoded({ after: 'now', signal: caller.signal })
       await tail.begin()
       const batch = tail.batch()
       await journal.append([note(String(turns))])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReachEvent } from '../../src/reach/event.ts'
+import type { EgressEvent } from '../../src/egress/event.ts'
 import { dialPlain, hear, openTunnel, say, statusOf } from './fixtures/client.ts'
 import { endings, ofType, openProxy, openUpstream } from './fixtures/proxy.ts'
 import { until } from './fixtures/until.ts'
@@ -30,7 +30,7 @@ describe('a journal that cannot record', () => {
     const server = await openUpstream((socket) => socket.end())
     const target = `allowed.localhost:${server.port}`
     const written = Promise.withResolvers<void>()
-    const events: ReachEvent[] = []
+    const events: EgressEvent[] = []
     const { port } = await openProxy({
       allow: [target],
       record: (event) => {

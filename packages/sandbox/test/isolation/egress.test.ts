@@ -32,7 +32,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     // Below localhost, and so on the loopback; but not the loopback itself, and so through the proxy.
     target = `allowed.localhost:${upstream.port}`
     host = openHost()
-    sandbox = await host.open({ reach: [target] })
+    sandbox = await host.open({ egress: [target] })
   })
   afterAll(async () => {
     await host.close()
@@ -158,7 +158,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
   it('finds the listed server under the same port, and the journal knows who asked', async () => {
     await using host = openHost()
     const { server, port } = await serve('127.0.0.1')
-    const sandbox = await host.open({ reach: [`localhost:${port}`] })
+    const sandbox = await host.open({ egress: [`localhost:${port}`] })
     expect(await sandbox.say(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).toBe(
       'this is 127.0.0.1',
     )
@@ -180,7 +180,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     await using host = openHost()
     const listed = await serve('127.0.0.2')
     const other = await serve('127.0.0.1', listed.port)
-    const sandbox = await host.open({ reach: [`127.0.0.2:${listed.port}`] })
+    const sandbox = await host.open({ egress: [`127.0.0.2:${listed.port}`] })
     const said = await sandbox.say(
       `curl -sS --noproxy '*' -m 5 http://127.0.0.1:${listed.port}/; curl -sS --noproxy '*' -m 5 http://127.0.0.2:${listed.port}/`,
     )

@@ -2,7 +2,7 @@ import type { JournalItem, TailOptions } from '@vitrine/protocol'
 import type { Subject } from './reader.ts'
 import { type Found, keyOf, toItem } from './scan.ts'
 
-export interface DeliveryOptions extends TailOptions {
+export interface TailEncodedOptions extends TailOptions {
   /** How many items are held for a reader at most, 1 to 10,000; default 1,000. */
   readonly page?: number
 }
@@ -11,10 +11,10 @@ export interface DeliveryOptions extends TailOptions {
  * An item on its way to readers elsewhere. Nothing is computed until it is asked for. All readers of one subject
  * get the same delivery of a recent event.
  */
-export class Delivery {
+export class EncodedEvent {
   readonly #found: Found
   readonly #subject: Subject
-  #framing: ((delivery: Delivery) => Uint8Array) | undefined
+  #framing: ((delivery: EncodedEvent) => Uint8Array) | undefined
   #frame: Uint8Array | undefined
 
   constructor(found: Found, subject: Subject) {
@@ -42,7 +42,7 @@ export class Delivery {
   }
 
   /** What this framing makes of it: made once, for all who share it. */
-  frame(framing: (delivery: Delivery) => Uint8Array): Uint8Array {
+  frame(framing: (delivery: EncodedEvent) => Uint8Array): Uint8Array {
     if (this.#frame === undefined || this.#framing !== framing) {
       this.#frame = framing(this)
       this.#framing = framing

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proxyEnvironment } from '../../src/reach/environment.ts'
+import { proxyEnvironment } from '../../src/egress/environment.ts'
 
 describe('the environment of a sandbox with a proxy', () => {
   it('names the proxy in both spellings and leaves its own loopback alone', () => {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  * @example
  * local({ binds: agentPlaces({ cache, node: process.execPath }).map((source) => ({ source })) })
  */
-export function agentPlaces({ cache, node }: { readonly cache: string; readonly node: string }): string[] {
+export function agentFolders({ cache, node }: { readonly cache: string; readonly node: string }): string[] {
   mkdirSync(cache, { recursive: true, mode: 0o755 })
   const own = fileURLToPath(new URL('../..', import.meta.url))
   const sdk = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk')

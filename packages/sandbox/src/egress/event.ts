@@ -1,7 +1,7 @@
 import { randomHex } from '@vitrine/protocol'
 
 /** One fact about one connection of a sandbox, to be journaled. */
-export type ReachEvent =
+export type EgressEvent =
   | {
       readonly type: 'network.allowed'
       readonly data: ConnectionData & { readonly phase: 'opened' | 'closed' }
@@ -26,7 +26,7 @@ export type ConnectionData = {
 }
 
 /** Resolves once the event is safe; nothing is dialed before. */
-export type RecordReach = (event: ReachEvent) => Promise<void>
+export type RecordReach = (event: EgressEvent) => Promise<void>
 
 const longestHost = 255
 

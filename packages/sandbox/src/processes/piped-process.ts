@@ -6,7 +6,7 @@ import { descendantsOf, readProcessTable } from '../machine/process-table.ts'
 import type { ProcessEntry } from './entry.ts'
 
 /** A program that its caller talks with. */
-export interface TalkingProcess {
+export interface PipedProcess {
   readonly id: string
   readonly pid: number
   readonly stdin: Writable
@@ -21,19 +21,19 @@ export interface TalkingProcess {
   /** Ends what it has left behind, itself included. */
   endTree(): Promise<void>
   /** Ends what it has started since then, and not itself. Gives how many there were. */
-  killSince(moment: ClockTicks): number
+  killStartedAfter(moment: ProcessMark): number
 }
 
 /** The kernel's own count, by which it says when a process began. */
-export type ClockTicks = number
+export type ProcessMark = number
 
 const ticksPerSecond = 100
 
-export function ticksNow(): ClockTicks {
+export function processMark(): ProcessMark {
   return Math.floor(Number.parseFloat(readFileSync('/proc/uptime', 'latin1')) * ticksPerSecond)
 }
 
-export function talkingProcess(entry: ProcessEntry): TalkingProcess {
+export function pipedProcess(entry: ProcessEntry): PipedProcess {
   const { id, current } = entry
   const { stdin, stdout } = current
   if (stdin === undefined || stdout === undefined)
@@ -48,7 +48,7 @@ export function talkingProcess(entry: ProcessEntry): TalkingProcess {
     stop: (graceMs) => entry.stop(graceMs),
     kill: () => entry.kill('cancelled'),
     endTree: () => current.endTree(),
-    killSince(moment) {
+    killStartedAfter(moment) {
       if (current.ended) return 0
       const table = readProcessTable()
       const since = [...descendantsOf([current.top], table)].filter((pid) => {

@@ -1,15 +1,15 @@
 import { connect, type Server, type Socket } from 'node:net'
 import type { Journal } from '@vitrine/journal'
 import { randomHex } from '@vitrine/protocol'
+import { addressKind } from '../egress/address.ts'
+import { readAllowList } from '../egress/allow-list.ts'
+import { proxyEnvironment } from '../egress/environment.ts'
+import type { EgressEvent } from '../egress/event.ts'
+import { createEgressProxy, type EgressProxy } from '../egress/proxy.ts'
+import { readTarget, type Target } from '../egress/target.ts'
 import type { Machine } from '../machine/machine.ts'
 import { outside } from '../outside.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
-import { addressKind } from '../reach/address.ts'
-import { readAllowList } from '../reach/allow-list.ts'
-import { proxyEnvironment } from '../reach/environment.ts'
-import type { ReachEvent } from '../reach/event.ts'
-import { createReachProxy, type ReachProxy } from '../reach/proxy.ts'
-import { readTarget, type Target } from '../reach/target.ts'
 
 /** Where programs inside find the proxy. */
 const proxyPort = 3128
@@ -21,14 +21,14 @@ export type WhoConnects = (socket: Socket) => Promise<string | undefined>
  * Lets a sandbox without network reach the listed hosts and ports and nothing else. Listed ports of the host's own
  * loopback appear on the sandbox's loopback under the same number; the rest goes through a proxy there.
  */
-export class WayOut {
+export class EgressGateway {
   readonly #machine: Machine
   readonly #journal: Journal
   readonly #who: WhoConnects
   readonly #listed = new Set<string>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
-  #proxy: ReachProxy | undefined
+  #proxy: EgressProxy | undefined
   #opening: Promise<void> = Promise.resolve()
 
   constructor(machine: Machine, journal: Journal, who: WhoConnects) {
@@ -50,7 +50,7 @@ export class WayOut {
 
   /** Adds to what can be reached; what is there already stays as it is. */
   allow(entries: readonly string[]): Promise<void> {
-    readAllowList(entries, 'reach')
+    readAllowList(entries, 'egress')
     const opening = this.#opening.then(async () => {
       for (const entry of this.missing(entries)) {
         const [own] = loopbackEntry(entry)
@@ -72,7 +72,7 @@ export class WayOut {
 
   async #allowThroughProxy(entry: string): Promise<void> {
     if (this.#proxy !== undefined) return this.#proxy.allow([entry])
-    const proxy = createReachProxy({ allow: [entry], record: this.#record })
+    const proxy = createEgressProxy({ allow: [entry], record: this.#record })
     const server = await this.#listen(proxyPort)
     this.#proxy = proxy
     server.on('connection', (socket) => {
@@ -96,7 +96,7 @@ export class WayOut {
     return server
   }
 
-  readonly #record = async (event: ReachEvent) => void (await outside(() => this.#journal.append([event])))
+  readonly #record = async (event: EgressEvent) => void (await outside(() => this.#journal.append([event])))
 }
 
 /** Its port and the very host that is listed: another address of the loopback is another server. */
@@ -112,7 +112,7 @@ async function forwardToHost(
   socket: Socket,
   { host, port }: Target,
   process: string | undefined,
-  record: (event: ReachEvent) => Promise<void>,
+  record: (event: EgressEvent) => Promise<void>,
 ): Promise<void> {
   const facts = { connection: `conn_${randomHex(16)}`, host, port, ...(process && { process }) }
   const began = performance.now()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Headers } from '../../src/reach/headers.ts'
-import { askedIn } from '../../src/reach/malformed.ts'
-import { readPlainRequest } from '../../src/reach/plain-request.ts'
+import type { Headers } from '../../src/egress/headers.ts'
+import { askedIn } from '../../src/egress/malformed.ts'
+import { readPlainRequest } from '../../src/egress/plain-request.ts'
 
 const read = (url: string, headers: Headers = {}, httpVersion = '1.1') =>
   readPlainRequest({ url, httpVersion, headersDistinct: { host: ['a.example'], ...headers } })
