@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RemoteSandbox } from '@vitrine/client'
 import { isVitrineError, newId, type PromptResult } from '@vitrine/protocol'
 import { message } from '../src/events/inputs.ts'
-import { later } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/later.ts'
 import { within } from '../src/waiting/within.ts'
 
 export const sessionId = 'talk'
@@ -70,7 +70,7 @@ export class Work {
     // It never ends by itself, and leaves something behind that ignores its end.
     const content = `/stream 40 64\n/leave sleep ${this.mark}\n/run sleep ${this.mark}`
     const { turn } = this
-    this.#asked = later(
+    this.#asked = background(
       session.prompt(content, { turn }).then(
         (result) => ({ turn, result }),
         (error: unknown) => ({ turn, error }),

@@ -8,12 +8,12 @@ import { message } from '../src/events/inputs.ts'
 import { newMark } from '../src/sandbox/marks.ts'
 import { scale } from '../src/scale.ts'
 import { workFault } from '../src/store/model/promises.ts'
-import { later } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/later.ts'
 import { eventually } from '../src/waiting/within.ts'
 import { differenceOf, holeFaults, outputFaults, recordFaults, turnFaults } from './crash-faults.ts'
 import { type AskedTurn, sessionId, survives, Work, write } from './crash-load.ts'
 import { Follower, isMessage } from './follower.ts'
-import { MortalDaemon } from './mortal-daemon.ts'
+import { KillableDaemon } from './mortal-daemon.ts'
 import { countProcesses } from './sandboxes.ts'
 
 const lastMessage = 'the end'
@@ -26,7 +26,7 @@ it.each([
   async ({ isolation, kills }) => {
     const seed = Date.now() % 2 ** 31
     const random = randomFrom(seed)
-    const daemon = await MortalDaemon.at(isolation, random)
+    const daemon = await KillableDaemon.at(isolation, random)
     const connect = () => {
       const client = daemon.connect()
       onTestFinished(() => client.close())
@@ -39,7 +39,7 @@ it.each([
     const ofOne = numbers(1, 3).map(() => new Follower(connect().journal(sandbox.id).tail(), lastMessage))
     const enough = new AbortController()
     onTestFinished(() => enough.abort())
-    const writers = numbers(1, 3).map((name) => later(write(sandbox, `writer ${name}`, enough.signal)))
+    const writers = numbers(1, 3).map((name) => background(write(sandbox, `writer ${name}`, enough.signal)))
 
     const turns: AskedTurn[] = []
     const marks: string[] = []
@@ -48,7 +48,7 @@ it.each([
       marks.push(work.mark)
       if (round % 2 === 0) await killAnyTime(daemon, work, random)
       else await killInTheMiddle(daemon, work, [ofAll, ...ofOne], random)
-      if (round % 5 === 0) await daemon.killInItsYouth(between(random, 0, 1_200))
+      if (round % 5 === 0) await daemon.killDuringStart(between(random, 0, 1_200))
       await daemon.start()
       // A daemon that listens has ended what its predecessors left.
       const alive = marks.filter((mark) => countProcesses(mark) > 0)
@@ -87,7 +87,7 @@ it.each([
 
 /** When everybody reads, something runs, and the agent has begun. */
 async function killInTheMiddle(
-  daemon: MortalDaemon,
+  daemon: KillableDaemon,
   work: Work,
   followers: readonly Follower[],
   random: Random,
@@ -101,15 +101,15 @@ async function killInTheMiddle(
 }
 
 /** Whatever is half done by then. */
-async function killAnyTime(daemon: MortalDaemon, work: Work, random: Random): Promise<void> {
-  const beginning = later(survives(work.begin()))
+async function killAnyTime(daemon: KillableDaemon, work: Work, random: Random): Promise<void> {
+  const beginning = background(survives(work.begin()))
   await sleep(between(random, 0, 1_500))
   await daemon.kill()
   await beginning
 }
 
 /** The client reads the pages of one journal; those of the host are behind the same route. */
-function readAll(daemon: MortalDaemon): (options?: ReadOptions) => Promise<Page> {
+function readAll(daemon: KillableDaemon): (options?: ReadOptions) => Promise<Page> {
   return async ({ after, limit } = {}) => {
     const query = new URLSearchParams({ scope: 'all', limit: String(limit), ...(after && { after }) })
     return (await (await daemon.fetch(`/v1/events?${query}`)).json()) as Page

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { numbers } from '../src/events/coverage.ts'
 import { message } from '../src/events/inputs.ts'
 import { scale } from '../src/scale.ts'
-import { later } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/later.ts'
 import { eventually, within } from '../src/waiting/within.ts'
 import { Daemon } from './daemons.ts'
 import { ObservedServer } from './observed-server.ts'
@@ -16,7 +16,7 @@ it(`gives each of 5 live readers all of a burst of ${burst.toLocaleString('en')}
   const { daemon, writer } = await opened()
   const server = await served(daemon)
   const readers = numbers(1, 5).map(() => new Reader(server.connect().journal(id).tail()))
-  const reading = readers.map((reader) => later(reader.readTo(burst)))
+  const reading = readers.map((reader) => background(reader.readTo(burst)))
   await eventually('all of them to listen', async () => (await server.openStreams()) === readers.length)
   // None waits for the one before it.
   await Promise.all(
@@ -40,8 +40,8 @@ it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleS
       .journal(id)
       .tail(),
   )
-  const allQuick = later(quick.readTo(total))
-  const beginning = later(slow.readTo(10))
+  const allQuick = background(quick.readTo(total))
+  const beginning = background(slow.readTo(10))
   const append = async () => {
     for (let at = 0; at < total; at += 500) await writer.append(numbered(at + 1, at + 500, padding))
   }

@@ -1,5 +1,5 @@
 import { isEvent, type JournalItem } from '@vitrine/protocol'
-import { later } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/later.ts'
 import { within } from '../src/waiting/within.ts'
 
 /** Reads one iterator from its first item to the last message, and keeps everything. */
@@ -9,7 +9,7 @@ export class Follower {
   #failure: unknown
 
   constructor(tail: AsyncIterable<JournalItem>, lastMessage: string) {
-    this.#reading = later(this.#read(tail, lastMessage))
+    this.#reading = background(this.#read(tail, lastMessage))
   }
 
   /** Whether it was shown the start of that turn; throws when it reads no more. */

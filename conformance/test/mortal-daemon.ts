@@ -7,7 +7,7 @@ import { between, type Random } from '../src/crash/random.ts'
 const token = 'mortal-daemon-token'
 
 /** `vitrine serve` as a process of its own, killed and started again: the same data, port and token each time. */
-export class MortalDaemon {
+export class KillableDaemon {
   readonly url: string
   readonly #data = dataFolder()
   readonly #flags: readonly string[]
@@ -19,8 +19,8 @@ export class MortalDaemon {
   }
 
   /** One that does not run yet. */
-  static async at(isolation: 'none' | 'bubblewrap', random: Random): Promise<MortalDaemon> {
-    return new MortalDaemon(await quietPort(random), isolation)
+  static async at(isolation: 'none' | 'bubblewrap', random: Random): Promise<KillableDaemon> {
+    return new KillableDaemon(await quietPort(random), isolation)
   }
 
   connect(): VitrineClient {
@@ -39,7 +39,7 @@ export class MortalDaemon {
   }
 
   /** One that dies while it starts, recovers or has just begun to listen. */
-  async killInItsYouth(milliseconds: number): Promise<void> {
+  async killDuringStart(milliseconds: number): Promise<void> {
     const args = ['serve', '--json', '--data', this.#data, ...this.#flags]
     const young = vitrine(args, { env: { VITRINE_TOKEN: token } })
     await sleep(milliseconds)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { numbers, seqsOf } from '../src/events/coverage.ts'
 import { messages } from '../src/events/inputs.ts'
 import { scale } from '../src/scale.ts'
-import { later } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/later.ts'
 import { takeTo } from '../src/waiting/take.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { Daemon } from './daemons.ts'
@@ -18,7 +18,7 @@ it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon ar
   const client = daemon.connect(proxy.url)
   try {
     const writer = await daemon.host.store.journal(id)
-    const tails = numbers(1, readers).map(() => later(takeTo(client.journal(id).tail(), events)))
+    const tails = numbers(1, readers).map(() => background(takeTo(client.journal(id).tail(), events)))
     let cut = 0
     while (cut < cuts) {
       // Spread over all of the cuts; each of them is followed by a connection of every reader.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostSandbox } from '@vitrine/host'
 import { dataPlace } from '../../../packages/sandbox/src/data-place.ts'
 import { readProcessTable } from '../../../packages/sandbox/src/machine/process-table.ts'
-import { markedBy, markOf } from '../../../packages/sandbox/src/machine/survivors.ts'
+import { markedBy, ownerTagOf } from '../../../packages/sandbox/src/machine/survivors.ts'
 import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
 import { inHost } from './scene.ts'
@@ -30,7 +30,7 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const cleared: number[] = []
   const closed: number[] = []
   await inHost(signal, async (sandbox, data) => {
-    const mark = markOf(sandbox.id, dataPlace(data))
+    const mark = ownerTagOf(sandbox.id, dataPlace(data))
     const untilGone = () => until(() => processesOf(mark).length === 0, signal)
     for (let round = 0; round < rounds; round += 1) {
       const { session, pid, turn } = await hanging(sandbox, mark, signal)

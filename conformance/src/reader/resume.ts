@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, messages, output } from '../events/inputs.ts'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { take, takeTo } from '../waiting/take.ts'
 import { type MakeWriterAndReader, newSetting } from './setting.ts'
 
@@ -20,7 +20,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
         )
       }
       const tail = one.tail({ after: writer.cursor({ seq: 30 }) })
-      const next = later(take(tail, 1))
+      const next = background(take(tail, 1))
       await writer.append(messages(1))
       expect(seqsOf(await next)).toEqual([31])
     })

@@ -3,7 +3,7 @@ import type { JournalItem } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages } from '../events/inputs.ts'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { take, takeTo } from '../waiting/take.ts'
 import { within } from '../waiting/within.ts'
 import { type MakeWriterAndReader, newSetting } from './setting.ts'
@@ -24,7 +24,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     it('waits on an empty journal for its first event', async () => {
       const { writer, reader } = await newSetting(make)
       const tail = (await reader()).tail()
-      const first = later(take(tail, 1))
+      const first = background(take(tail, 1))
       await writer.append(messages(1))
       expect(seqsOf(await first)).toEqual([1])
     })
@@ -43,10 +43,10 @@ export function tailCases(make: MakeWriterAndReader): void {
       const write = async () => {
         while (bursting) await Promise.all(messages(7).map((one) => writer.append([one])))
       }
-      const burst = later(write())
+      const burst = background(write())
       const tails: Promise<readonly JournalItem[]>[] = []
       for (const _round of numbers(1, 10)) {
-        tails.push(later(takeTo((await reader()).tail(), 400)))
+        tails.push(background(takeTo((await reader()).tail(), 400)))
         await sleep(3)
       }
       const seen = await Promise.all(tails)
@@ -58,7 +58,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     it('shows every reader the same events in the same order', async () => {
       const { writer, reader } = await newSetting(make)
       const readers = await Promise.all(numbers(1, 20).map(() => reader()))
-      const seen = readers.map((one) => later(takeTo(one.tail(), 300)))
+      const seen = readers.map((one) => background(takeTo(one.tail(), 300)))
       for (const _round of numbers(1, 30)) await Promise.all(messages(10).map((one) => writer.append([one])))
       const appended = (await writer.read()).events
       for (const items of await Promise.all(seen)) expect(items).toEqual(appended)
@@ -93,7 +93,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       const { writer, reader } = await newSetting(make)
       await writer.append(messages(5))
       const tail = (await reader()).tail({ after: 'now' })
-      const first = later(take(tail, 2))
+      const first = background(take(tail, 2))
       // A reader that is far away has to be there before "to come" means the same to both.
       await sleep(100)
       await writer.append(messages(2, 'new'))

@@ -1,6 +1,6 @@
 import type { ExecOptions, ReadOptions, WriteOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { calling } from '../waiting/calling.ts'
+import { attempt } from '../waiting/calling.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function execCases(make: MakeSandbox): void {
@@ -44,14 +44,14 @@ export function execCases(make: MakeSandbox): void {
       ['a NUL in a list', ['echo', 'a\0b']],
     ])('refuses %s', async (_name, command) => {
       const { sandbox } = await shared()
-      await expect(calling(() => sandbox.exec(command))).rejects.toMatchObject({ code: 'argument_invalid' })
+      await expect(attempt(() => sandbox.exec(command))).rejects.toMatchObject({ code: 'argument_invalid' })
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     })
 
     it('refuses a time limit that is none', async () => {
       const { sandbox } = await shared()
       for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
-        await expect(calling(() => sandbox.exec('true', { timeoutMs }))).rejects.toMatchObject({
+        await expect(attempt(() => sandbox.exec('true', { timeoutMs }))).rejects.toMatchObject({
           code: 'argument_invalid',
         })
     })
@@ -64,17 +64,17 @@ export function execCases(make: MakeSandbox): void {
         [{ timeoutMs: '300' }, 'got "300", a text; give it as a number'],
       ] as const
       for (const [options, message] of misspelt)
-        await expect(calling(() => sandbox.exec('true', options as ExecOptions))).rejects.toMatchObject({
+        await expect(attempt(() => sandbox.exec('true', options as ExecOptions))).rejects.toMatchObject({
           code: 'argument_invalid',
           message: expect.stringContaining(message),
         })
       const parent = { parent: true } as WriteOptions
-      await expect(calling(() => sandbox.files.write('a/b', 'x', parent))).rejects.toMatchObject({
+      await expect(attempt(() => sandbox.files.write('a/b', 'x', parent))).rejects.toMatchObject({
         code: 'argument_invalid',
         message: expect.stringContaining('unknown key "parent"; did you mean "parents"?'),
       })
       const type = { type: ['file.*'] } as ReadOptions
-      await expect(calling(() => sandbox.journal.read(type))).rejects.toMatchObject({
+      await expect(attempt(() => sandbox.journal.read(type))).rejects.toMatchObject({
         code: 'argument_invalid',
         message: expect.stringContaining('unknown key "type"; did you mean "types"?'),
       })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { calling } from '../waiting/calling.ts'
-import { later } from '../waiting/later.ts'
+import { attempt } from '../waiting/calling.ts'
+import { background } from '../waiting/later.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { counting } from './commands.ts'
 import { allEvents, typesOf } from './events.ts'
@@ -51,7 +51,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       const under = await newSandbox(make)
       const { sandbox } = under
       const mark = newMark()
-      const exec = later(sandbox.exec(['sleep', mark]))
+      const exec = background(sandbox.exec(['sleep', mark]))
       const spawned = await sandbox.spawn(['sleep', mark])
       await eventually('both to run', async () => (await sandbox.processes.list()).length === 2)
       await sandbox.lifecycle.shutdown()
@@ -65,7 +65,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       const { sandbox, count } = await newSandbox(make)
       const mark = newMark()
       for (let round = 0; round < 5; round += 1) {
-        const starting = Array.from({ length: 10 }, () => later(sandbox.spawn(`sleep ${mark}; :`)))
+        const starting = Array.from({ length: 10 }, () => background(sandbox.spawn(`sleep ${mark}; :`)))
         if (round > 0) await sleep(round * 3)
         await sandbox.lifecycle.shutdown()
         for (const started of await Promise.allSettled(starting)) {
@@ -84,8 +84,8 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       const { sandbox } = await newSandbox(make)
       await sandbox.exec('mkdir -p a/b && echo kept > a/b/file')
       await sandbox.lifecycle.shutdown()
-      await expect(calling(() => sandbox.exec('true'))).rejects.toMatchObject({ code: 'sandbox_not_running' })
-      await expect(calling(() => sandbox.spawn('true'))).rejects.toMatchObject({
+      await expect(attempt(() => sandbox.exec('true'))).rejects.toMatchObject({ code: 'sandbox_not_running' })
+      await expect(attempt(() => sandbox.spawn('true'))).rejects.toMatchObject({
         code: 'sandbox_not_running',
       })
       await sandbox.lifecycle.start()
@@ -151,8 +151,8 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       if (sandbox.capabilities.pause === 'none') skip()
       await sandbox.lifecycle.pause()
       const paused = { code: 'sandbox_paused', retryable: false }
-      await expect(calling(() => sandbox.exec('touch ran'))).rejects.toMatchObject(paused)
-      await expect(calling(() => sandbox.spawn('touch ran'))).rejects.toMatchObject(paused)
+      await expect(attempt(() => sandbox.exec('touch ran'))).rejects.toMatchObject(paused)
+      await expect(attempt(() => sandbox.spawn('touch ran'))).rejects.toMatchObject(paused)
       await sandbox.lifecycle.resume()
       expect((await sandbox.exec('ls -A')).stdout).toBe('')
     })
@@ -182,11 +182,11 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       await sandbox.lifecycle.destroy()
       expect((await process.exit).outcome).toMatch(/cancelled|interrupted/)
       const gone = { code: 'sandbox_destroyed', retryable: false }
-      await expect(calling(() => sandbox.exec('true'))).rejects.toMatchObject(gone)
-      await expect(calling(() => sandbox.spawn('true'))).rejects.toMatchObject(gone)
-      await expect(calling(() => sandbox.ports.list())).rejects.toMatchObject(gone)
-      await expect(calling(() => sandbox.lifecycle.start())).rejects.toMatchObject(gone)
-      await expect(calling(() => sandbox.lifecycle.resume())).rejects.toMatchObject(gone)
+      await expect(attempt(() => sandbox.exec('true'))).rejects.toMatchObject(gone)
+      await expect(attempt(() => sandbox.spawn('true'))).rejects.toMatchObject(gone)
+      await expect(attempt(() => sandbox.ports.list())).rejects.toMatchObject(gone)
+      await expect(attempt(() => sandbox.lifecycle.start())).rejects.toMatchObject(gone)
+      await expect(attempt(() => sandbox.lifecycle.resume())).rejects.toMatchObject(gone)
       await sandbox.lifecycle.destroy()
       expect(await sandbox.lifecycle.running()).toBe(false)
       const types = typesOf(await allEvents(journal))

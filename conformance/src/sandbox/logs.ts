@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogChunk } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { within } from '../waiting/within.ts'
 import { watch } from './screen.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
@@ -89,7 +89,7 @@ export function logCases(make: MakeSandbox): void {
         'i=0; while [ $i -lt 2000 ]; do echo $i; i=$((i+1)); done; cat; echo end',
       )
       await watch(process).shows('1000\n')
-      const follow = later(all(sandbox.processes.follow(process.id, { tail: 10 })))
+      const follow = background(all(sandbox.processes.follow(process.id, { tail: 10 })))
       await sleep(30)
       await process.end()
       const lines = textOf(await follow)
@@ -116,7 +116,7 @@ export function logCases(make: MakeSandbox): void {
       const caller = new AbortController()
       const follow = sandbox.processes.follow(process.id, { signal: caller.signal })
       await next(follow)
-      const rest = later(all(follow))
+      const rest = background(all(follow))
       caller.abort()
       await within(
         'the end of the follow',

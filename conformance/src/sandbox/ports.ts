@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { calling } from '../waiting/calling.ts'
-import { later } from '../waiting/later.ts'
+import { attempt } from '../waiting/calling.ts'
+import { background } from '../waiting/later.ts'
 import { eventually } from '../waiting/within.ts'
 import { request, server } from './commands.ts'
 import { allEvents, operationsOf } from './events.ts'
@@ -66,7 +66,7 @@ export function portCases(make: MakeSandbox): void {
     it('are waited for', async () => {
       const { sandbox } = await shared()
       const port = await freePort()
-      const waiting = later(sandbox.ports.waitFor(port, { timeoutMs: 20_000 }))
+      const waiting = background(sandbox.ports.waitFor(port, { timeoutMs: 20_000 }))
       await sandbox.spawn(`while [ ! -e go ]; do sleep 0.02; done; ${server(port, 'opened later')}`)
       await sandbox.exec('touch go')
       expect(await (await fetch((await waiting).url)).text()).toBe('opened later')
@@ -77,7 +77,7 @@ export function portCases(make: MakeSandbox): void {
       const port = await freePort()
       await expect(sandbox.ports.waitFor(port, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' })
       const caller = new AbortController()
-      const waiting = later(sandbox.ports.waitFor(port, { signal: caller.signal }))
+      const waiting = background(sandbox.ports.waitFor(port, { signal: caller.signal }))
       await sleep(50)
       caller.abort()
       await expect(waiting).rejects.toThrow()
@@ -101,10 +101,10 @@ export function portCases(make: MakeSandbox): void {
     it('that are none are refused', async () => {
       const { sandbox } = await shared()
       for (const port of [0, -1, 65_536, 1.5, Number.NaN]) {
-        await expect(calling(() => sandbox.ports.resolve(port))).rejects.toMatchObject({
+        await expect(attempt(() => sandbox.ports.resolve(port))).rejects.toMatchObject({
           code: 'argument_invalid',
         })
-        await expect(calling(() => sandbox.ports.waitFor(port))).rejects.toMatchObject({
+        await expect(attempt(() => sandbox.ports.waitFor(port))).rejects.toMatchObject({
           code: 'argument_invalid',
         })
       }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
-import { calling } from '../waiting/calling.ts'
-import { later } from '../waiting/later.ts'
+import { attempt } from '../waiting/calling.ts'
+import { background } from '../waiting/later.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf } from './events.ts'
 import { appears, isGone, newMark } from './marks.ts'
@@ -46,7 +46,7 @@ export function processCases(make: MakeSandbox): void {
       'refuse to %s what they do not know',
       async (method) => {
         const { sandbox } = await shared()
-        await expect(calling<unknown>(() => sandbox.processes[method]('proc_none'))).rejects.toMatchObject({
+        await expect(attempt<unknown>(() => sandbox.processes[method]('proc_none'))).rejects.toMatchObject({
           code: 'not_found',
         })
       },
@@ -84,7 +84,7 @@ export function processCases(make: MakeSandbox): void {
     it('answer an input that nobody read when its process ends', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(['sleep', '1000'])
-      const input = later(process.input('x'.repeat(1_000_000)))
+      const input = background(process.input('x'.repeat(1_000_000)))
       await sleep(50)
       await process.kill()
       await expect(within('an answer', input)).rejects.toMatchObject({
@@ -117,11 +117,11 @@ export function processCases(make: MakeSandbox): void {
       await screen.shows('got it')
       await under.sandbox.processes.signal(process.id, 'SIGUSR1')
       await screen.shows('got it')
-      await expect(calling(() => process.signal('SIGNONE'))).rejects.toMatchObject({
+      await expect(attempt(() => process.signal('SIGNONE'))).rejects.toMatchObject({
         code: 'argument_invalid',
       })
       await process.kill()
-      await expect(calling(() => process.signal('SIGUSR1'))).rejects.toMatchObject({ code: 'process_exited' })
+      await expect(attempt(() => process.signal('SIGUSR1'))).rejects.toMatchObject({ code: 'process_exited' })
       await isGone(under, mark)
     })
 
@@ -195,7 +195,7 @@ export function processCases(make: MakeSandbox): void {
     it('cannot be removed while they run, and are forgotten when they are', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn(['sleep', '1000'])
-      await expect(calling(() => sandbox.processes.remove(process.id))).rejects.toMatchObject({
+      await expect(attempt(() => sandbox.processes.remove(process.id))).rejects.toMatchObject({
         code: 'process_running',
       })
       await process.kill()

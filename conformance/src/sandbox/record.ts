@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers } from '../events/coverage.ts'
-import { calling } from '../waiting/calling.ts'
+import { attempt } from '../waiting/calling.ts'
 import { allEvents, exitsOf, operationsOf, processEvents, processOf, recorded, typesOf } from './events.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
@@ -75,7 +75,7 @@ export function recordCases(make: MakeSandbox): void {
       ['more than the system takes', ['true', 'x'.repeat(300_000)], {}, 'argument_invalid'],
     ])('has what was refused, with its code: %s', async (_name, command, options, code) => {
       const { sandbox, journal } = await shared()
-      await expect(calling(() => sandbox.exec(command, options))).rejects.toMatchObject({ code })
+      await expect(attempt(() => sandbox.exec(command, options))).rejects.toMatchObject({ code })
       const operation = operationsOf(await allEvents(journal), 'exec').at(-1) ?? []
       expect(typesOf(operation)).toEqual(['operation.started', 'operation.finished'])
       expect(operation[1]?.data).toMatchObject({ outcome: 'failed', ok: false, errorCode: code })
@@ -183,7 +183,7 @@ export function recordCases(make: MakeSandbox): void {
           trace: { traceId: '1'.repeat(32), parentSpanId: '2'.repeat(16) },
         })
       }
-      await expect(calling(() => sandbox.as({ traceparent: 'nonsense' }).exec('true'))).rejects.toMatchObject(
+      await expect(attempt(() => sandbox.as({ traceparent: 'nonsense' }).exec('true'))).rejects.toMatchObject(
         {
           code: 'argument_invalid',
         },
@@ -221,12 +221,12 @@ export function recordCases(make: MakeSandbox): void {
       const process = await sandbox.spawn('cat')
       await process.input('a\n')
       await process.signal('SIGCONT')
-      await expect(calling(() => process.resize(80, 24))).rejects.toMatchObject({ code: 'terminal_required' })
+      await expect(attempt(() => process.resize(80, 24))).rejects.toMatchObject({ code: 'terminal_required' })
       await process.end()
       await process.exit
       await sandbox.processes.get(process.id)
       await sandbox.processes.logs(process.id)
-      await expect(calling(() => sandbox.processes.get('proc_none'))).rejects.toMatchObject({
+      await expect(attempt(() => sandbox.processes.get('proc_none'))).rejects.toMatchObject({
         code: 'not_found',
       })
       await sandbox.processes.remove(process.id)

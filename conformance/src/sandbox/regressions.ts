@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { numbers } from '../events/coverage.ts'
-import { calling } from '../waiting/calling.ts'
-import { later } from '../waiting/later.ts'
+import { attempt } from '../waiting/calling.ts'
+import { background } from '../waiting/later.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, operationsOf } from './events.ts'
 import { all, textOf } from './logs.ts'
@@ -30,7 +30,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     it('a crash left its pending call without an answer, its stream open and the dead one in the list', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo up; read line; echo why >&2; kill -9 $$')
-      const [screen, followed] = [watch(process), later(all(sandbox.processes.follow(process.id)))]
+      const [screen, followed] = [watch(process), background(all(sandbox.processes.follow(process.id)))]
       await screen.shows('up')
       await process.input('crash\n')
       expect(await within('the exit', process.exit)).toEqual({
@@ -120,7 +120,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       await expect(
         within(
           'an answer',
-          calling(() => sandbox.processes.follow('proc_none').next()),
+          attempt(() => sandbox.processes.follow('proc_none').next()),
           3_000,
         ),
       ).rejects.toMatchObject({
@@ -203,10 +203,10 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
         },
       })
       const refused = { code: 'gate_refused', retryable: false }
-      await expect(calling(() => sandbox.exec(command))).rejects.toMatchObject(refused)
-      await expect(calling(() => sandbox.spawn(command))).rejects.toMatchObject(refused)
-      await expect(calling(() => sandbox.exec(['sh', '-c', command]))).rejects.toMatchObject(refused)
-      await expect(calling(() => sandbox.as({ run: 'run_x' }).exec(command))).rejects.toMatchObject(refused)
+      await expect(attempt(() => sandbox.exec(command))).rejects.toMatchObject(refused)
+      await expect(attempt(() => sandbox.spawn(command))).rejects.toMatchObject(refused)
+      await expect(attempt(() => sandbox.exec(['sh', '-c', command]))).rejects.toMatchObject(refused)
+      await expect(attempt(() => sandbox.as({ run: 'run_x' }).exec(command))).rejects.toMatchObject(refused)
       const events = await allEvents(journal)
       expect(events.filter(({ type }) => type === 'process.started')).toEqual([])
       for (const operation of [...operationsOf(events, 'exec'), ...operationsOf(events, 'spawn')])

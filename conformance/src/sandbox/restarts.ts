@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, processEvents, typesOf } from './events.ts'
 import { all, textOf } from './logs.ts'
@@ -63,7 +63,7 @@ export function restartCases(make: MakeSandbox): void {
     it('are waited for in a state of their own, which a stop ends', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs; exit 9', { restart: 'on-failure' })
-      const followed = later(all(sandbox.processes.follow(process.id)))
+      const followed = background(all(sandbox.processes.follow(process.id)))
       await eventually(
         'it to wait',
         async () => (await sandbox.processes.get(process.id)).state === 'waiting',
@@ -99,7 +99,7 @@ export function restartCases(make: MakeSandbox): void {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(`echo start; ${failsUntil(3)}; cat`, { restart: 'on-failure' })
       const screen = watch(process)
-      const followed = later(all(sandbox.processes.follow(process.id)))
+      const followed = background(all(sandbox.processes.follow(process.id)))
       for (const _run of [1, 2, 3]) await screen.shows('start')
       await process.input('still here\n')
       await screen.shows('still here')

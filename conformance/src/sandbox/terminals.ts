@@ -1,6 +1,6 @@
 import type { Process } from '@vitrine/protocol'
 import { describe, expect, it, type TestContext } from 'vitest'
-import { calling } from '../waiting/calling.ts'
+import { attempt } from '../waiting/calling.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, processEvents, recorded } from './events.ts'
 import { appears, isGone, living, newMark } from './marks.ts'
@@ -53,7 +53,7 @@ export function terminalCases(make: MakeSandbox): void {
         [1.5, 24],
         [100_000, 24],
       ] as const)
-        await expect(calling(() => process.resize(cols, rows))).rejects.toMatchObject({
+        await expect(attempt(() => process.resize(cols, rows))).rejects.toMatchObject({
           code: 'argument_invalid',
         })
     })
@@ -165,11 +165,11 @@ export function terminalCases(make: MakeSandbox): void {
       const process = await sandbox.spawn('exit 3', { tty: size })
       await process.exit
       const dead = { code: 'process_exited', retryable: false }
-      await expect(calling(() => process.input('x'))).rejects.toMatchObject(dead)
-      await expect(calling(() => process.resize(80, 24))).rejects.toMatchObject(dead)
-      await expect(calling(() => process.signal('SIGINT'))).rejects.toMatchObject(dead)
-      await expect(calling(() => sandbox.processes.input(process.id, 'x'))).rejects.toMatchObject(dead)
-      await expect(calling(() => process.end())).rejects.toMatchObject(dead)
+      await expect(attempt(() => process.input('x'))).rejects.toMatchObject(dead)
+      await expect(attempt(() => process.resize(80, 24))).rejects.toMatchObject(dead)
+      await expect(attempt(() => process.signal('SIGINT'))).rejects.toMatchObject(dead)
+      await expect(attempt(() => sandbox.processes.input(process.id, 'x'))).rejects.toMatchObject(dead)
+      await expect(attempt(() => process.end())).rejects.toMatchObject(dead)
     })
 
     it('are killed with everything that runs in them', async (test) => {

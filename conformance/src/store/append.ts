@@ -4,7 +4,7 @@ import { held } from '../drivers/held.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { message, messages, work } from '../events/inputs.ts'
 import { nastyPayloads } from '../events/nasty.ts'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { take } from '../waiting/take.ts'
 import { type MakeStore, newScene } from './scene.ts'
 
@@ -28,7 +28,7 @@ export function appendCases(makeStore: MakeStore): void {
       const scene = await newScene(makeStore)
       const store = await scene.open()
       const handles = await Promise.all(numbers(1, 5).map(() => store.journal('a')))
-      const tails = handles.map((journal) => later(take(journal.tail(), 10)))
+      const tails = handles.map((journal) => background(take(journal.tail(), 10)))
       for (const round of [1, 2]) {
         for (const [index, journal] of handles.entries()) {
           expect(seqsOf(await journal.append(messages(1)))).toEqual([(round - 1) * 5 + index + 1])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { numbers, seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
-import { calling } from '../waiting/calling.ts'
+import { attempt } from '../waiting/calling.ts'
 import { take } from '../waiting/take.ts'
 import { within } from '../waiting/within.ts'
 import { type MakeStore, newScene } from './scene.ts'
@@ -33,7 +33,7 @@ export function closingCases(makeStore: MakeStore): void {
       }
       const outcomes: Record<string, unknown> = {}
       for (const [name, call] of Object.entries(calls)) {
-        outcomes[name] = await calling<unknown>(call).then(
+        outcomes[name] = await attempt<unknown>(call).then(
           () => 'answered',
           (error: { code?: unknown }) => error.code,
         )

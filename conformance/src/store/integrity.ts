@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { held } from '../drivers/held.ts'
 import { numbers } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { type MakeStore, newScene } from './scene.ts'
 
 export function integrityCases(makeStore: MakeStore): void {
@@ -67,7 +67,7 @@ export function integrityCases(makeStore: MakeStore): void {
       const write = async () => {
         while (writing) await journal.append(messages(5))
       }
-      const writer = later(write())
+      const writer = background(write())
       const results: Verification[] = []
       for (const _round of numbers(1, 5)) results.push(await journal.verify())
       writing = false

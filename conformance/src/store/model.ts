@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultAtTheEnd, faultNow } from './model/promises.ts'
 import { history } from './model/step.ts'
-import { World } from './model/world.ts'
+import { Model } from './model/world.ts'
 import type { MakeStore, StoreKitOptions } from './scene.ts'
 
 /** Random histories of writers, readers, trimmings, takeovers and crashes: what was promised to anyone must hold. */
@@ -13,7 +13,7 @@ export function modelCases(makeStore: MakeStore, { histories = 50 }: StoreKitOpt
       async () => {
         await fc.assert(
           fc.asyncProperty(history, async ({ recent, steps }) => {
-            const world = new World(await makeStore(), recent)
+            const world = new Model(await makeStore(), recent)
             try {
               for (const step of steps) {
                 await world.take(step)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { forwarding } from '../drivers/forward.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { message, messages, work } from '../events/inputs.ts'
-import { calling } from '../waiting/calling.ts'
+import { attempt } from '../waiting/calling.ts'
 import { take } from '../waiting/take.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { type MakeStore, newScene } from './scene.ts'
@@ -102,10 +102,10 @@ export function ownershipCases(makeStore: MakeStore): void {
       const fenced = { code: 'store_fenced' }
       await expect(journal.append([work.process('p').start])).rejects.toMatchObject(fenced)
       await expect(journal.trim({ events: 5 })).rejects.toMatchObject(fenced)
-      await expect(calling(() => first.putBlob('x'))).rejects.toMatchObject(fenced)
-      await expect(calling(() => first.sweepBlobs())).rejects.toMatchObject(fenced)
+      await expect(attempt(() => first.putBlob('x'))).rejects.toMatchObject(fenced)
+      await expect(attempt(() => first.sweepBlobs())).rejects.toMatchObject(fenced)
       await expect(
-        calling(() => first.addSink('s', { kind: 'x', write: async () => {} })),
+        attempt(() => first.addSink('s', { kind: 'x', write: async () => {} })),
       ).rejects.toMatchObject(fenced)
     })
 

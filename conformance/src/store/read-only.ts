@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { held } from '../drivers/held.ts'
 import { numbers, seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
-import { calling } from '../waiting/calling.ts'
-import { later } from '../waiting/later.ts'
+import { attempt } from '../waiting/calling.ts'
+import { background } from '../waiting/later.ts'
 import { take } from '../waiting/take.ts'
 import { type MakeStore, newScene } from './scene.ts'
 
@@ -35,10 +35,10 @@ export function readOnlyCases(makeStore: MakeStore): void {
       await expect(journal.append(messages(1))).rejects.toMatchObject(refused)
       await expect(journal.trim({ events: 5 })).rejects.toMatchObject(refused)
       await expect(journal.import(exported)).rejects.toMatchObject(refused)
-      await expect(calling(() => reader.putBlob('x'))).rejects.toMatchObject(refused)
-      await expect(calling(() => reader.sweepBlobs())).rejects.toMatchObject(refused)
+      await expect(attempt(() => reader.putBlob('x'))).rejects.toMatchObject(refused)
+      await expect(attempt(() => reader.sweepBlobs())).rejects.toMatchObject(refused)
       await expect(
-        calling(() => reader.addSink('s', { kind: 'x', write: async () => {} })),
+        attempt(() => reader.addSink('s', { kind: 'x', write: async () => {} })),
       ).rejects.toMatchObject(refused)
       expect(seqsOf((await (await store.journal('a')).read()).events)).toEqual(numbers(1, 20))
     })
@@ -72,7 +72,7 @@ export function readOnlyCases(makeStore: MakeStore): void {
       const store = await scene.open()
       const reader = await (await scene.readOnly()).journal('later')
       const tail = reader.tail()
-      const first = later(take(tail, 2))
+      const first = background(take(tail, 2))
       const journal = await store.journal('later')
       await journal.append(messages(2))
       expect(seqsOf(await first)).toEqual([1, 2])

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { allItems } from '../events/all-items.ts'
 import { coverageFault, eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, messages, output, work } from '../events/inputs.ts'
-import { calling } from '../waiting/calling.ts'
+import { attempt } from '../waiting/calling.ts'
 import { eventually } from '../waiting/within.ts'
 import { type MakeStore, newScene } from './scene.ts'
 import { trimmed } from './trimmed.ts'
@@ -105,7 +105,7 @@ export function retentionCases(makeStore: MakeStore): void {
       await journal.append(messages(5))
       for (const limits of [{ events: 0 }, { bytes: -1 }, { ageMs: Number.NaN }]) {
         await expect(
-          calling(() => journal.trim(limits)),
+          attempt(() => journal.trim(limits)),
           JSON.stringify(limits),
         ).rejects.toMatchObject({
           code: 'argument_invalid',

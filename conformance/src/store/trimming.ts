@@ -3,7 +3,7 @@ import { held } from '../drivers/held.ts'
 import { allItems } from '../events/all-items.ts'
 import { coverageFault, eventsOf, numbers } from '../events/coverage.ts'
 import { message, messages, output } from '../events/inputs.ts'
-import { later } from '../waiting/later.ts'
+import { background } from '../waiting/later.ts'
 import { take, takeTo } from '../waiting/take.ts'
 import { type MakeStore, newScene } from './scene.ts'
 
@@ -29,7 +29,7 @@ export function trimmingCases(makeStore: MakeStore): void {
     it('while events are appended loses none but those it says', async () => {
       const scene = await newScene(makeStore)
       const journal = await (await scene.open({ recent: { maxEntries: 0 } })).journal('a')
-      const tail = later(takeTo(journal.tail({ types: ['log.message', 'journal.*'] }), 600))
+      const tail = background(takeTo(journal.tail({ types: ['log.message', 'journal.*'] }), 600))
       let trimming: Promise<unknown> = Promise.resolve()
       for (const round of numbers(1, 60)) {
         await journal.append(messages(10))

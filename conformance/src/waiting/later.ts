@@ -1,5 +1,5 @@
 /** A promise that is awaited later: until then its rejection is nobody's fault. */
-export function later<T>(promise: Promise<T>): Promise<T> {
+export function background<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise
 }

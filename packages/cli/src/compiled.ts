@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /** What Node made of our code, for the next start, which is a little sooner for it. Without it everything works too. */
-export function keepCompiled(): void {
+export function useCompileCache(): void {
   try {
     const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'vitrine', 'compiled')
     mkdirSync(folder, { recursive: true, mode: 0o700 })

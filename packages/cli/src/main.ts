@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { keepCompiled } from './compiled.ts'
+import { useCompileCache } from './compiled.ts'
 
 // Before anything else is loaded: only what comes later is kept.
-keepCompiled()
+useCompileCache()
 const { runCommand } = await import('./run-command.ts')
 await runCommand()

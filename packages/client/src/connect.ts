@@ -1,8 +1,8 @@
 import { VitrineClient } from './vitrine-client.ts'
 import { checkKeys } from './wire/options.ts'
-import { Wire, type WireOptions } from './wire/wire.ts'
+import { HttpClient, type HttpClientOptions } from './wire/wire.ts'
 
-export type ConnectOptions = WireOptions
+export type ConnectOptions = HttpClientOptions
 
 /**
  * A daemon, over HTTP. Nothing is sent yet.
@@ -14,5 +14,5 @@ export type ConnectOptions = WireOptions
  */
 export function connect(options: ConnectOptions): VitrineClient {
   checkKeys('connect', options, { url: true, token: true, headers: true, fetch: true, timeoutMs: true })
-  return new VitrineClient(new Wire(options))
+  return new VitrineClient(new HttpClient(options))
 }

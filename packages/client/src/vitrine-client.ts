@@ -17,8 +17,8 @@ import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
 import type { SandboxDescription } from './sandbox/description.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
-import { askDone, askJson } from './wire/ask.ts'
-import type { Wire } from './wire/wire.ts'
+import { requestVoid, requestJson } from './wire/ask.ts'
+import type { HttpClient } from './wire/wire.ts'
 
 export interface RemoteCreateOptions extends CreateSandboxOptions {
   /** For sandboxes on the daemon's machine. */
@@ -39,25 +39,25 @@ interface SandboxList {
 export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly url: string
   readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
-  readonly #wire: Wire
+  readonly #wire: HttpClient
   readonly #ending: (() => Promise<void>) | undefined
 
   /** `ending` is the last thing of a close. */
-  constructor(wire: Wire, ending?: () => Promise<void>) {
-    this.url = wire.url
-    this.#wire = wire
+  constructor(http: HttpClient, ending?: () => Promise<void>) {
+    this.url = http.url
+    this.#wire = http
     this.#ending = ending
     this.sandboxes = { list: async () => (await this.#list()).sandboxes }
   }
 
   async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
     const { signal, ...json } = options
-    return this.#sandbox(await askJson(this.#wire, { method: 'POST', path: ['sandboxes'], json, signal }))
+    return this.#sandbox(await requestJson(this.#wire, { method: 'POST', path: ['sandboxes'], json, signal }))
   }
 
   /** A sandbox that is there already; one that does not run is started. */
   async attach(id: string): Promise<RemoteSandbox> {
-    return this.#sandbox(await askJson(this.#wire, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
+    return this.#sandbox(await requestJson(this.#wire, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
   }
 
   /** The sandbox that the daemon was started for. */
@@ -69,15 +69,15 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
   destroy(id: string): Promise<void> {
-    return askDone(this.#wire, { method: 'DELETE', path: ['sandboxes', id] })
+    return requestVoid(this.#wire, { method: 'DELETE', path: ['sandboxes', id] })
   }
 
   async listAgents(): Promise<readonly AgentInfo[]> {
-    return (await askJson<{ agents: AgentInfo[] }>(this.#wire, { path: ['agents'] })).agents
+    return (await requestJson<{ agents: AgentInfo[] }>(this.#wire, { path: ['agents'] })).agents
   }
 
   getAgent(name: string): Promise<AgentInfo> {
-    return askJson(this.#wire, { path: ['agents', name] })
+    return requestJson(this.#wire, { path: ['agents', name] })
   }
 
   installAgent(name: string, options: InstallOptions = {}): Promise<Installed> {
@@ -85,7 +85,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   health(): Promise<{ readonly status: 'ok'; readonly version: string }> {
-    return askJson(this.#wire, { path: ['health'] })
+    return requestJson(this.#wire, { path: ['health'] })
   }
 
   /** The journal of any sandbox, also of one that does not run or is gone. */
@@ -120,7 +120,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   #list(): Promise<SandboxList> {
-    return askJson(this.#wire, { path: ['sandboxes'] })
+    return requestJson(this.#wire, { path: ['sandboxes'] })
   }
 
   #sandbox(description: SandboxDescription): RemoteSandbox {

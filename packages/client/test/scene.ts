@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { RemoteSandbox } from '../src/sandbox/remote-sandbox.ts'
 import { VitrineClient } from '../src/vitrine-client.ts'
 import type { Timing } from '../src/wire/timing.ts'
-import { Wire, type WireOptions } from '../src/wire/wire.ts'
+import { HttpClient, type HttpClientOptions } from '../src/wire/wire.ts'
 
 export interface Exchange {
   readonly request: IncomingMessage
@@ -20,7 +20,7 @@ export interface Exchange {
 type Answer = (exchange: Exchange) => unknown
 
 export interface Scene {
-  readonly wire: Wire
+  readonly wire: HttpClient
   readonly client: VitrineClient
   readonly sandbox: RemoteSandbox
   /** Every request, in order. */
@@ -32,7 +32,7 @@ export interface Scene {
 /** A client, and a server on a real socket that answers as the test says. */
 export async function newScene(
   answer: Answer,
-  options: Partial<WireOptions> & Partial<Timing> = {},
+  options: Partial<HttpClientOptions> & Partial<Timing> = {},
 ): Promise<Scene> {
   const lines: string[] = []
   const slept: number[] = []
@@ -43,10 +43,10 @@ export async function newScene(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const { idleMs = 25_000, callOffMs = 5_000, sleep, ...rest } = options
+  const { idleMs = 25_000, cancelMs: callOffMs = 5_000, sleep, ...rest } = options
   const timing: Timing = {
     idleMs,
-    callOffMs,
+    cancelMs: callOffMs,
     sleep:
       sleep ??
       (async (milliseconds) => {
@@ -54,7 +54,7 @@ export async function newScene(
         await new Promise(setImmediate)
       }),
   }
-  const wire = new Wire({ url: `http://127.0.0.1:${port}`, ...rest }, timing)
+  const wire = new HttpClient({ url: `http://127.0.0.1:${port}`, ...rest }, timing)
   onTestFinished(async () => {
     wire.close()
     server.closeAllConnections()

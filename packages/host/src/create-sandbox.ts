@@ -39,7 +39,7 @@ export async function createSandbox(options: ScriptSandboxOptions = {}): Promise
   }
   try {
     const sandbox = await host.create({ ...create, local: provider?.options ?? {} })
-    sandbox.endWith(leave)
+    sandbox.afterClose(leave)
     return sandbox
   } catch (error) {
     await leave()

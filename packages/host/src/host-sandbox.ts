@@ -18,7 +18,7 @@ import {
   type Unpacked,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import type { SandboxEnding } from './sandbox-ending.ts'
+import type { SandboxShutdown } from './sandbox-ending.ts'
 
 /** An engine with agents in it. */
 export class HostSandbox implements Sandbox, AsyncDisposable {
@@ -28,14 +28,14 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly lifecycle: Lifecycle
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #ending: SandboxEnding
+  readonly #ending: SandboxShutdown
   /** What everything that is done through it carries. */
   readonly context: CallContext
 
   constructor(
     engine: LocalSandbox,
     sessions: SandboxSessions,
-    ending: SandboxEnding,
+    ending: SandboxShutdown,
     context: CallContext = {},
   ) {
     this.id = engine.id
@@ -130,8 +130,8 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   }
 
   /** The last thing of a close. */
-  endWith(end: () => Promise<void>): void {
-    this.#ending.endWith(end)
+  afterClose(end: () => Promise<void>): void {
+    this.#ending.afterClose(end)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -140,7 +140,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 }
 
 /** Whatever ends the machine ends the sessions in it first. */
-function withSessions(engine: Lifecycle, ending: SandboxEnding): Lifecycle {
+function withSessions(engine: Lifecycle, ending: SandboxShutdown): Lifecycle {
   return {
     async start() {
       ending.mustBeOpen()

@@ -12,7 +12,7 @@ import {
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
-import { destroyKept, mustBeThere, mustBeTheSame } from './kept-sandbox.ts'
+import { destroyKept, assertWorkspaceExists, assertSameWorkspace } from './kept-sandbox.ts'
 import { listOf } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
 import type { Records, SandboxRecord } from './records.ts'
@@ -92,8 +92,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     if (sandbox?.isUp) return sandbox
     this.#mustBeOpen()
     const record = this.#kept(id)
-    mustBeThere(record)
-    mustBeTheSame(record)
+    assertWorkspaceExists(record)
+    assertSameWorkspace(record)
     if (sandbox === undefined) return this.#raise(record, options)
     await sandbox.lifecycle.start()
     return sandbox
@@ -195,10 +195,10 @@ export class Host implements SandboxClient, AsyncDisposable {
 
   #raise(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
     const signal = this.#until(options.signal)
-    return this.#live.raise(record.id, async (onLeft) => {
+    return this.#live.boot(record.id, async (onLeft) => {
       // The engine and the agents are most of the code: a host that only shows what was needs none of it.
       const { raiseSandbox } = await import('./raise-sandbox.ts')
-      return raiseSandbox(this.#parts, record, { ...options, signal, onLeft })
+      return raiseSandbox(this.#parts, record, { ...options, signal, onClosed: onLeft })
     })
   }
 }

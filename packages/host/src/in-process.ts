@@ -49,7 +49,7 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
         ...(workdir !== undefined && { prefix: workdir }),
       })
       live.set(name, sandbox)
-      sandbox.endWith(async () => void live.delete(name))
+      sandbox.afterClose(async () => void live.delete(name))
       return sandbox
     },
     async attach(name) {

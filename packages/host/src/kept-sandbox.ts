@@ -5,7 +5,7 @@ import type { HostParts } from './host.ts'
 import type { SandboxRecord } from './records.ts'
 
 /** Refuses another directory than the one that a sandbox had. */
-export function mustBeTheSame(record: SandboxRecord): void {
+export function assertSameWorkspace(record: SandboxRecord): void {
   const { id, directory } = record
   if (directory === undefined || !isThere(record)) return
   const { dev, ino } = statSync(directory.path)
@@ -16,7 +16,7 @@ export function mustBeTheSame(record: SandboxRecord): void {
     )
 }
 
-export function mustBeThere(record: SandboxRecord): void {
+export function assertWorkspaceExists(record: SandboxRecord): void {
   if (isThere(record)) return
   throw new VitrineError(
     'sandbox_destroyed',
@@ -31,7 +31,7 @@ function isThere({ directory }: SandboxRecord): boolean {
 
 /** Destroys a sandbox that does not run, without starting it; also one whose workspace is gone. */
 export async function destroyKept(parts: HostParts, record: SandboxRecord): Promise<void> {
-  mustBeTheSame(record)
+  assertSameWorkspace(record)
   const { id } = record
   const journal = await parts.store.journal(id, { source: 'host', sandbox: id })
   await journal.operate('destroy', {}, async () => {

@@ -41,7 +41,7 @@ export class LiveSandboxes {
   }
 
   /** Nobody raises it twice: who comes second gets the first. */
-  raise(id: string, begin: (onLeft: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
+  boot(id: string, begin: (onLeft: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
     const there = this.#live.get(id)
     if (there !== undefined) return there.raising
     const leave = () => {

@@ -5,7 +5,7 @@ import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
-import { type AgentSettings, agentsOf, openPlaces, type Places } from './settings.ts'
+import { type AgentSettings, agentsOf, openPlaces, type DataFolders } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
   /** Where everything is kept; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
@@ -39,7 +39,7 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
 
 async function begin(
   store: Store,
-  { data, records: folder }: Places,
+  { data, records: folder }: DataFolders,
   parts: Pick<HostParts, 'agents' | 'defaults'>,
 ): Promise<Host> {
   try {

@@ -5,21 +5,21 @@ import { createLocalSandbox, type LocalOptions } from '@vitrine/sandbox'
 import type { HostCreateOptions, HostParts } from './host.ts'
 import { HostSandbox } from './host-sandbox.ts'
 import type { SandboxRecord } from './records.ts'
-import { SandboxEnding } from './sandbox-ending.ts'
+import { SandboxShutdown } from './sandbox-ending.ts'
 import { isRoot } from './settings.ts'
 import { lastingManifest } from './stored-manifest.ts'
 
 export interface RaiseOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
   readonly signal: AbortSignal
   /** It is not here any more. */
-  onLeft(): void
+  onClosed(): void
 }
 
 /** Starts the engine of a record, and puts agents into it. */
 export async function raiseSandbox(
   parts: HostParts,
   record: SandboxRecord,
-  { policy, onAsk, signal, onLeft }: RaiseOptions,
+  { policy, onAsk, signal, onClosed: onLeft }: RaiseOptions,
 ): Promise<HostSandbox> {
   const { store, agents, records } = parts
   const { id, workspace } = record
@@ -41,8 +41,8 @@ export async function raiseSandbox(
     })
     const journal = await store.journal(id, { source: 'host', sandbox: id })
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
-    await sessions.settle()
-    const ending = new SandboxEnding(engine, sessions, (how) => {
+    await sessions.closeInterrupted()
+    const ending = new SandboxShutdown(engine, sessions, (how) => {
       if (how === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
       onLeft()
     })

@@ -9,7 +9,7 @@ const sessionsMs = 2_000
 const lastWordsMs = 400
 
 /** How a sandbox ends, whichever of its handles is asked. */
-export class SandboxEnding {
+export class SandboxShutdown {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
   readonly #left: (how: 'closed' | 'destroyed') => void
@@ -65,7 +65,7 @@ export class SandboxEnding {
   }
 
   /** The last thing of a close. */
-  endWith(end: () => Promise<void>): void {
+  afterClose(end: () => Promise<void>): void {
     this.#last.push(end)
   }
 }

@@ -16,7 +16,7 @@ export interface AgentSettings {
 }
 
 /** The places of a data directory. */
-export interface Places {
+export interface DataFolders {
   readonly data: string
   readonly store: string
   readonly records: string
@@ -24,13 +24,13 @@ export interface Places {
 }
 
 /** Where they are, whether there is anything yet or not. */
-export function placesOf(given: string | undefined): Places {
+export function placesOf(given: string | undefined): DataFolders {
   const data = resolve(given ?? defaultData())
   return { data, store: join(data, 'store'), records: join(data, 'records'), cache: join(data, 'agents') }
 }
 
 /** Of a root host agents run as another user, who must get to the sandboxes but not see the rest. */
-export function openPlaces(given: string | undefined): Places {
+export function openPlaces(given: string | undefined): DataFolders {
   const path = placesOf(given).data
   mkdirSync(path, { recursive: true, mode: 0o711 })
   const places = placesOf(realpathSync(path))
@@ -48,7 +48,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-export function agentsOf(settings: AgentSettings, places: Pick<Places, 'cache' | 'data'>): AgentConfig {
+export function agentsOf(settings: AgentSettings, places: Pick<DataFolders, 'cache' | 'data'>): AgentConfig {
   const { agents = [], install = 'lazy', onInstall, agentCache } = settings
   const named = new Set(agents.map(({ name }) => name))
   const filed = readAgentsFile(join(places.data, 'agents.json')).filter(({ name }) => !named.has(name))

@@ -50,7 +50,7 @@ describe('closing a host', () => {
   it('ends the processes of a sandbox that can be called off by nothing', async () => {
     const data = dataFolder()
     const live = new LiveSandboxes(data)
-    void live.raise('stubborn', never)
+    void live.boot('stubborn', never)
     await using engine = await createLocalSandbox({ id: 'stubborn', provider: local({ data, isolation }) })
     const sleeping = await engine.spawn('sleep 31337')
     await live.endAll([])

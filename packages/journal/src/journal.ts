@@ -18,10 +18,10 @@ import {
   type PreparedAppend,
   prepare,
   prepareRedacted,
-  type Workshop,
+  type AppendStages,
   type Writer,
 } from './append/prepare.ts'
-import { HeldStream, type JournalStream, type StreamOptions } from './append/redacting-stream.ts'
+import { RedactingStream, type JournalStream, type StreamOptions } from './append/redacting-stream.ts'
 import type { PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
@@ -35,7 +35,7 @@ import {
   operateAtOnce,
 } from './operate/operate.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
-import { type EncodedPage, eventFilter, type Reader, type Subject } from './read/reader.ts'
+import { type EncodedPage, eventFilter, type Reader, type ReadScope } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { Tail } from './read/tail.ts'
 import type { RetentionLimits } from './retention/retention.ts'
@@ -55,13 +55,13 @@ export interface WriterOptions extends EventContext {
 export interface JournalCore {
   readonly id: string
   readonly state: JournalState
-  readonly subject: Subject
+  readonly subject: ReadScope
   readonly taps: Taps
   readonly gates: Gates
   readonly connection: StoreConnection
   readonly committer: Committer
   readonly reader: Reader
-  readonly workshop: Workshop
+  readonly workshop: AppendStages
   flush(options?: FlushOptions): Promise<void>
   trim(
     state: JournalState,
@@ -123,7 +123,7 @@ export class Journal implements JournalReader {
   /** For events that continue each other: secrets split over them are masked too. */
   stream(options?: StreamOptions): JournalStream {
     checkOptions('stream', journalOptions.stream, options)
-    return new HeldStream({
+    return new RedactingStream({
       retryWhileFailing: options?.retryWhileFailing ?? false,
       redactor: this.#core.workshop.redactor,
       check: (events) => events.forEach(checkEventInput),
@@ -141,7 +141,7 @@ export class Journal implements JournalReader {
     let append: PreparedAppend
     try {
       append = prepared(events, writer, this.#core.workshop)
-      append.bring(blobs.map(({ blob }) => blob))
+      append.attachBlobs(blobs.map(({ blob }) => blob))
     } catch (error) {
       return Promise.reject(error)
     }

@@ -1,6 +1,6 @@
 import { type JournalEvent, parseEvent, VitrineError } from '@vitrine/protocol'
 import { blobReferences } from './append/large-fields.ts'
-import type { BlobReference, Placement, Wish } from './append/plan.ts'
+import type { BlobReference, Placement, CommitRequest } from './append/plan.ts'
 import { Entry } from './entry.ts'
 import { chain } from './integrity/chain.ts'
 import type { Hole, JournalHead } from './stores/contract.ts'
@@ -19,7 +19,7 @@ export type ExportedItem =
     }
 
 /** A wish that repeats another store's record: same `seq`, same hashes, or it is refused. */
-export function mirrorWish(journal: string, items: readonly ExportedItem[]): Wish {
+export function mirrorWish(journal: string, items: readonly ExportedItem[]): CommitRequest {
   items.forEach(checkItem)
   return {
     blobs: [],

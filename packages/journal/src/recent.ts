@@ -1,9 +1,9 @@
 import type { Entry } from './entry.ts'
 import { EncodedEvent } from './read/encoded-event.ts'
-import type { Subject } from './read/reader.ts'
+import type { ReadScope } from './read/reader.ts'
 
 /** What was committed last, shared by all live readers: bounded, oldest out first. */
-export class Recent {
+export class RecentEvents {
   readonly #all = new Deque()
   readonly #byJournal = new Map<string, Deque>()
   /** By position. A journal's cursor and that of the whole store differ, so an entry may have one of each. */
@@ -50,7 +50,7 @@ export class Recent {
   }
 
   /** One for all readers of a subject, made for the first of them; an entry that is no longer recent is not shared. */
-  encoded(entry: Entry, subject: Subject): EncodedEvent {
+  encoded(entry: Entry, subject: ReadScope): EncodedEvent {
     const { ofJournals, ofStore } = this.#encoded
     const deliveries = subject.journal === null ? ofStore : ofJournals
     let delivery = deliveries.get(entry.position)

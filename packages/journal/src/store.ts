@@ -10,16 +10,16 @@ import {
 } from '@vitrine/protocol'
 import { blobOptions, checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
-import { prepareRedacted, type Workshop } from './append/prepare.ts'
+import { prepareRedacted, type AppendStages } from './append/prepare.ts'
 import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
 import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
-import { type EncodedPage, journalSubject, Reader, type Subject, storeSubject } from './read/reader.ts'
+import { type EncodedPage, journalSubject, Reader, type ReadScope, storeSubject } from './read/reader.ts'
 import type { Tail } from './read/tail.ts'
-import { Recent } from './recent.ts'
+import { RecentEvents } from './recent.ts'
 import { recoveryEvents } from './recovery.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { repeat } from './repeat.ts'
@@ -47,10 +47,10 @@ export class Store {
   readonly #redactor: Redactor
   readonly #committer: Committer
   readonly #reader: Reader
-  readonly #recent: Recent
+  readonly #recent: RecentEvents
   readonly #blobs: Blobs
-  readonly #workshop: Workshop
-  readonly #subject: Subject
+  readonly #workshop: AppendStages
+  readonly #subject: ReadScope
   readonly #wakeup = new Wakeup()
   readonly #journals = new Map<string, JournalCore & { readonly wakeup: Wakeup }>()
   readonly #opening = new Map<string, Promise<JournalCore>>()
@@ -68,7 +68,7 @@ export class Store {
     this.#connection = connection
     this.#settings = settings
     this.#redactor = settings.redactor
-    this.#recent = new Recent(settings.recent)
+    this.#recent = new RecentEvents(settings.recent)
     this.#reader = new Reader(connection, this.#recent, () => this.#ended)
     this.#committer = new Committer({
       connection,
@@ -141,10 +141,10 @@ export class Store {
    */
   async closeInterrupted(openWork: readonly OpenWork[]): Promise<void> {
     if (openWork.length === 0) return
-    const asItIs = { ...this.#workshop, redactor: createRedactor({ patterns: false }) }
+    const noRedaction = { ...this.#workshop, redactor: createRedactor({ patterns: false }) }
     for (const [id, open] of Map.groupBy(openWork, (work) => work.journal)) {
       const { state } = await this.#core(id)
-      const append = prepareRedacted(recoveryEvents(open), { source: 'host', context: {} }, asItIs)
+      const append = prepareRedacted(recoveryEvents(open), { source: 'host', context: {} }, noRedaction)
       await this.#committer.append(state, append, append)
     }
   }

@@ -3,7 +3,7 @@ import type { DefaultSandbox } from './default-sandbox.ts'
 import type { Tokens } from './guard/tokens.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Previews } from './preview/previews.ts'
-import type { Calls } from './routing/calls.ts'
+import type { InFlightCalls } from './routing/calls.ts'
 import type { StreamLimits } from './streams/stream.ts'
 import type { Turns } from './turns.ts'
 
@@ -15,7 +15,7 @@ export interface Daemon {
   readonly streams: StreamLimits
   readonly metrics: Metrics
   readonly tokens: Tokens
-  readonly calls: Calls
+  readonly calls: InFlightCalls
   readonly previews: Previews
   readonly version: string
   /** Aborted once the daemon is going down: streams say so and end. */

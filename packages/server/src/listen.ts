@@ -4,9 +4,9 @@ import { toProblem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import { problemAnswer } from './answers/problem.ts'
 import { refuseRaw } from './answers/raw-problem.ts'
-import type { Answer } from './exchange/answer.ts'
+import type { HttpResponse } from './exchange/answer.ts'
 import { http } from './exchange/http.ts'
-import { Incoming } from './exchange/incoming.ts'
+import { NodeRequest } from './exchange/incoming.ts'
 import { send } from './exchange/outgoing.ts'
 import type { Server } from './server.ts'
 
@@ -110,9 +110,9 @@ async function answerTo(
   server: Server,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   try {
-    return await server.answer(new Incoming(incoming, outgoing))
+    return await server.answer(new NodeRequest(incoming, outgoing))
   } catch (error) {
     return problemAnswer(error)
   }

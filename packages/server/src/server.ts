@@ -6,8 +6,8 @@ import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import { problemAnswer } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
-import { Answer } from './exchange/answer.ts'
-import { type Asked, fromRequest } from './exchange/asked.ts'
+import { HttpResponse } from './exchange/answer.ts'
+import { type HttpRequest, fromRequest } from './exchange/asked.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { Hosts } from './guard/hosts.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
@@ -16,7 +16,7 @@ import { handlersOf } from './handlers/handlers.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Previews } from './preview/previews.ts'
 import { proxy } from './preview/proxy.ts'
-import { Calls } from './routing/calls.ts'
+import { InFlightCalls } from './routing/calls.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { Turns } from './turns.ts'
@@ -55,7 +55,7 @@ export interface Server {
   /** A web-standard handler: mount it in an app of your own. */
   readonly fetch: (request: Request) => Promise<Response>
   /** What `listen` answers with. It never rejects. */
-  readonly answer: (request: Asked) => Promise<Answer>
+  readonly answer: (request: HttpRequest) => Promise<HttpResponse>
   /** For the `upgrade` event of a server of Node: terminals over WebSockets. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Streams end with a reason. */
@@ -78,7 +78,7 @@ export function createServer(options: ServerOptions): Server {
     turns: new Turns(),
     metrics: new Metrics(),
     tokens: known,
-    calls: new Calls(),
+    calls: new InFlightCalls(),
     previews: new Previews((id) => host.list().some((one) => one.id === id && one.state !== 'destroyed')),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
     version,
@@ -93,7 +93,7 @@ export function createServer(options: ServerOptions): Server {
   })
 
   /** Who it is and whether it may is settled before anybody looks at what it wants. */
-  async function answer(request: Asked): Promise<Answer> {
+  async function answer(request: HttpRequest): Promise<HttpResponse> {
     const { host, path } = request
     // A preview is known by its token, which no page can guess; nothing else of the daemon is behind its name.
     const preview = daemon.previews.find(host, path)
@@ -101,9 +101,9 @@ export function createServer(options: ServerOptions): Server {
     hosts.check(host)
     const origin = origins.check(request.header('origin'), host)
     if (request.method === 'OPTIONS' && origin !== undefined)
-      return new Answer(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
+      return new HttpResponse(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
     if (path === '/' || path === '/ui' || path.startsWith('/ui/')) return page(path, request.method)
-    let given: Answer
+    let given: HttpResponse
     try {
       if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
       given = await route(request, known.caller(bearerToken(request.header('authorization'))))
@@ -113,10 +113,10 @@ export function createServer(options: ServerOptions): Server {
     return origin === undefined ? given : given.with(corsHeaders(origin))
   }
 
-  const surely = (request: Asked) => answer(request).catch((error: unknown) => problemAnswer(error))
+  const respondSafely = (request: HttpRequest) => answer(request).catch((error: unknown) => problemAnswer(error))
   return {
-    answer: surely,
-    fetch: async (request) => (await surely(fromRequest(request))).toResponse(),
+    answer: respondSafely,
+    fetch: async (request) => (await respondSafely(fromRequest(request))).toResponse(),
     upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
     close: () => closing.abort(),
   }

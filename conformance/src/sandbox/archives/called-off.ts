@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { later } from '../../waiting/later.ts'
+import { background } from '../../waiting/later.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { someBytes } from '../files/content.ts'
@@ -41,7 +41,7 @@ export function calledOffCases(make: MakeSandbox): void {
       await changesNothing(under, 'called off', async () => {
         const caller = new AbortController()
         const half = halfOf(tar)
-        const sending = later(send(sandbox, half.stream, { signal: caller.signal }))
+        const sending = background(send(sandbox, half.stream, { signal: caller.signal }))
         await eventually('it to wait for more', half.isWaiting)
         caller.abort()
         await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
@@ -61,7 +61,7 @@ export function calledOffCases(make: MakeSandbox): void {
       await sandbox.exec('mkdir here && echo kept > here/a')
       await changesNothing(under, 'shut down', async () => {
         const half = halfOf(tar)
-        const sending = later(send(sandbox, half.stream))
+        const sending = background(send(sandbox, half.stream))
         await eventually('it to wait for more', half.isWaiting)
         await sandbox.lifecycle.shutdown()
         await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { later } from '../../waiting/later.ts'
+import { background } from '../../waiting/later.ts'
 import { eventually } from '../../waiting/within.ts'
 import { largeBytes, readCut } from '../cut.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
@@ -32,9 +32,9 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       await sandbox.files.extract('a.tar', tar)
       await sandbox.hydrate(tar)
       for (const call of [
-        later(sandbox.files.upload('up', tarOf({ name: '../x' }))),
-        later(sandbox.files.extract('a.tar', tarOf({ name: '../x' }))),
-        later(sandbox.hydrate(tarOf({ name: '../x' }))),
+        background(sandbox.files.upload('up', tarOf({ name: '../x' }))),
+        background(sandbox.files.extract('a.tar', tarOf({ name: '../x' }))),
+        background(sandbox.hydrate(tarOf({ name: '../x' }))),
       ])
         await expect(call).rejects.toMatchObject({ code: 'archive_refused' })
       const events = await allEvents(journal)

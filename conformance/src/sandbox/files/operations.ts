@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { later } from '../../waiting/later.ts'
+import { background } from '../../waiting/later.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { largeBytes, readCut } from '../cut.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
@@ -108,7 +108,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       const sources: ReadableStreamDefaultController<Uint8Array>[] = []
       const writing = [true, false].flatMap((append) =>
         Array.from({ length: 4 }, () =>
-          later(
+          background(
             sandbox.files.write(
               'shared',
               new ReadableStream<Uint8Array>({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { later } from '../../waiting/later.ts'
+import { background } from '../../waiting/later.ts'
 import { eventually } from '../../waiting/within.ts'
 import { allEvents } from '../events.ts'
 import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from '../setting.ts'
@@ -171,7 +171,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       const { sandbox } = await shared()
       const sizes = [200_000, 300_000]
       await sandbox.files.write('file', someBytes(sizes[0]!))
-      const looking = later(sandbox.exec('while [ ! -e stop ]; do wc -c < file; done | sort -u'))
+      const looking = background(sandbox.exec('while [ ! -e stop ]; do wc -c < file; done | sort -u'))
       for (let round = 0; round < 40; round += 1)
         await sandbox.files.write('file', someBytes(sizes[round % 2]!))
       await sandbox.files.write('stop', '')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { later } from '../../waiting/later.ts'
+import { background } from '../../waiting/later.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { tarOf } from '../archives/tar-bytes.ts'
 import { bytesOf } from '../archives/ways-in.ts'
@@ -129,7 +129,7 @@ export function hydratingCases(make: MakeSandbox): void {
         tarOf(...Array.from({ length: 600 }, (_, index) => ({ name: `${label}${index}`, content: label })))
       await sandbox.hydrate(files('a'))
       for (const [round, label] of ['b', 'c', 'd'].entries()) {
-        const hydrating = later(sandbox.hydrate(files(label)))
+        const hydrating = background(sandbox.hydrate(files(label)))
         await eventually('it to begin', async () => (await starts(journal)) === round + 2)
         await sandbox.exec(`sleep 0.${round}`)
         await sandbox.lifecycle.shutdown()

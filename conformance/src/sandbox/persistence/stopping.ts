@@ -1,6 +1,6 @@
 import type { JournalReader } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { later } from '../../waiting/later.ts'
+import { background } from '../../waiting/later.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf } from '../events.ts'
 import { readText, say } from '../files/content.ts'
@@ -144,9 +144,9 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
         },
         run: `until [ -e go ]; do sleep 0.05; done; ${halfState}`,
       })
-      const first = later(sandbox.lifecycle.stop())
+      const first = background(sandbox.lifecycle.stop())
       await eventually('the hook to run', async () => (await hooks.ran()).length === 1)
-      const second = later(sandbox.lifecycle.stop())
+      const second = background(sandbox.lifecycle.stop())
       await eventually('the second', async () => operationsOf(await allEvents(journal), 'stop').length === 2)
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
       if (options.remote) await sandbox.exec('touch go')

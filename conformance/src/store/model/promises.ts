@@ -1,9 +1,9 @@
 import { isGap, type JournalEvent, type JournalItem, workId, workMark } from '@vitrine/protocol'
 import { coverageFault, numbers } from '../../events/coverage.ts'
-import { journalIds, type World } from './world.ts'
+import { journalIds, type Model } from './world.ts'
 
 /** What must hold after every step, whatever is under way. */
-export function faultNow(world: World): string | undefined {
+export function faultNow(world: Model): string | undefined {
   if (world.broken !== undefined) return `a step failed: ${String(world.broken)}`
   for (const [kind, readers] of [
     ['reader', world.followers],
@@ -22,7 +22,7 @@ export function faultNow(world: World): string | undefined {
 }
 
 /** What must hold once everything has settled. */
-export async function faultAtTheEnd(world: World): Promise<string | undefined> {
+export async function faultAtTheEnd(world: Model): Promise<string | undefined> {
   for (const id of journalIds) {
     const [fault] = await faultsOf(world, id)
     if (fault !== undefined) return `${id}: ${fault}`
@@ -30,7 +30,7 @@ export async function faultAtTheEnd(world: World): Promise<string | undefined> {
   return undefined
 }
 
-async function faultsOf(world: World, id: string): Promise<string[]> {
+async function faultsOf(world: Model, id: string): Promise<string[]> {
   const journal = await (await world.store()).journal(id)
   const items = await world.itemsOf(id)
   const end = journal.head.seq

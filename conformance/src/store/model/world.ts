@@ -12,7 +12,7 @@ import type { Step } from './step.ts'
 export const journalIds = ['sbx_a', 'sbx_b', 'host'] as const
 
 /** A store, the hosts that come and go on it, its readers, and all that anyone was ever promised. */
-export class World {
+export class Model {
   /** Readers of the host's own store: they are cut off with it, and come back. */
   readonly followers: Follower[] = []
   /** Readers with a read-only store of their own: they see hosts come and go. */

@@ -8,13 +8,13 @@ export interface BridgeClientOptions {
   /** Who it is, for the record. */
   readonly name: string
   /** Which of the agent's requests it answers; the first answer of all parties counts. */
-  answers(method: string): boolean
+  handlesRequest(method: string): boolean
   /** Which notifications it wants. */
-  hears(method: string): boolean
+  wantsNotification(method: string): boolean
   /** It is never let go: the bridge holds the agent up while too much of what it asked is unanswered. */
-  readonly stays?: true
+  readonly mustNotDrop?: true
   /** Somebody else answered first. */
-  outrun?(answer: AnyResponse): void
+  onAnsweredByOther?(answer: AnyResponse): void
 }
 
 interface Wiring {
@@ -48,23 +48,23 @@ export class BridgeClient {
     }
   }
 
-  answers(method: string): boolean {
-    return unharmed(() => this.#options.answers(method)) ?? false
+  handlesRequest(method: string): boolean {
+    return ignoreThrow(() => this.#options.handlesRequest(method)) ?? false
   }
 
-  hears(method: string): boolean {
-    return unharmed(() => this.#options.hears(method)) ?? false
+  wantsNotification(method: string): boolean {
+    return ignoreThrow(() => this.#options.wantsNotification(method)) ?? false
   }
 
-  outrun(answer: AnyResponse): void {
-    unharmed(() => this.#options.outrun?.(answer))
+  onAnsweredByOther(answer: AnyResponse): void {
+    ignoreThrow(() => this.#options.onAnsweredByOther?.(answer))
   }
 
-  give(message: AnyMessage): void {
+  deliver(message: AnyMessage): void {
     const controller = this.#controller
     if (controller === undefined) return
     controller.enqueue(message)
-    if (this.#options.stays || (controller.desiredSize ?? 0) > -maxWaiting) return
+    if (this.#options.mustNotDrop || (controller.desiredSize ?? 0) > -maxWaiting) return
     const why = `${this.name} left ${maxWaiting} messages of the agent unread.`
     this.end(new VitrineError('view_fell_behind', why))
     this.#leave()
@@ -89,7 +89,7 @@ export class BridgeClient {
 }
 
 /** Whoever takes part cannot harm the agent or the others. */
-function unharmed<T>(ask: () => T): T | undefined {
+function ignoreThrow<T>(ask: () => T): T | undefined {
   try {
     return ask()
   } catch {

@@ -13,7 +13,7 @@ import {
 } from './envelope.ts'
 import { type Garbage, LineCutter, type Piece } from './lines.ts'
 import { readPieces } from './pieces.ts'
-import { showWords } from './stderr-lines.ts'
+import { formatExcerpt } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
 /** What is no message, with no message in between: what says so much of it does not speak the protocol. */
@@ -41,11 +41,11 @@ export interface Interpretation {
   /** Written with it, at once. */
   readonly events?: readonly EventInput[]
   /** Written in its place. */
-  readonly instead?: readonly EventInput[]
+  readonly replacement?: readonly EventInput[]
   /** Called once it is committed, before anybody else hears of it. */
-  committed?(): void
+  onCommitted?(): void
   /** Called instead when it could not be committed. */
-  lost?(error: unknown): void
+  onCommitFailed?(error: unknown): void
 }
 
 export interface BridgeOptions {
@@ -55,7 +55,7 @@ export interface BridgeOptions {
   readonly journal: Journal
   readonly credentials?: readonly string[]
   readonly maxMessageBytes?: number
-  meaning(envelope: Envelope, direction: Direction): Interpretation
+  interpret(envelope: Envelope, direction: Direction): Interpretation
 }
 
 /**
@@ -93,8 +93,8 @@ export class Bridge {
   #began = performance.now()
   #endedBy: 'agent' | 'host' = 'agent'
   #exit: AgentExit | undefined
-  #heard: Promise<unknown> = Promise.resolve()
-  #said: Promise<unknown> = Promise.resolve()
+  #inboundTail: Promise<unknown> = Promise.resolve()
+  #outboundTail: Promise<unknown> = Promise.resolve()
 
   private constructor(options: BridgeOptions) {
     const { agent, transport, journal, maxMessageBytes = defaultMaxMessageBytes } = options
@@ -110,7 +110,7 @@ export class Bridge {
     // Nothing will be answered any more, and its last bytes are wanted.
     void transport.gone.then(() => {
       this.#isGone = true
-      this.#holdOrRelease()
+      this.#updateBackpressure()
     })
   }
 
@@ -153,7 +153,7 @@ export class Bridge {
       send: (message) => this.#send(party, message),
       left: () => this.#leave(party),
     })
-    if (this.#exit !== undefined) party.end(this.gone())
+    if (this.#exit !== undefined) party.end(this.exitError())
     else this.#parties.add(party)
     return party
   }
@@ -166,7 +166,7 @@ export class Bridge {
   }
 
   /** Why nothing can be asked of it any more. */
-  gone(): VitrineError {
+  exitError(): VitrineError {
     const exit = this.#exit
     if (exit === undefined) return new VitrineError('agent_exited', `The agent ${this.agent} is ending.`)
     const how = exit.signal === null ? `exit code ${exit.exitCode ?? 'unknown'}` : `signal ${exit.signal}`
@@ -177,7 +177,7 @@ export class Bridge {
       })
     return new VitrineError(
       'agent_exited',
-      `The agent ${this.agent} has ended (${how}).${showWords(stderr)}`,
+      `The agent ${this.agent} has ended (${how}).${formatExcerpt(stderr)}`,
       { details: { agent: this.agent, instance: this.instance, exitCode, signal, stderr: { ...stderr } } },
     )
   }
@@ -190,7 +190,7 @@ export class Bridge {
   async #end(exit: AgentExit): Promise<AgentExit> {
     this.#take(this.#cutter.end())
     await this.#fromAgent.end()
-    await this.#heard
+    await this.#inboundTail
     this.#exit = exit
     const { outcome, exitCode, signal, stderr } = exit
     const data = {
@@ -199,7 +199,7 @@ export class Bridge {
       durationMs: Math.round(performance.now() - this.#began),
     }
     await this.#host.append([{ type: 'agent.exited', data }]).catch(() => undefined)
-    for (const party of this.#parties) party.end(this.gone())
+    for (const party of this.#parties) party.end(this.exitError())
     this.#parties.clear()
     this.#asked.clear()
     this.#open.clear()
@@ -211,7 +211,7 @@ export class Bridge {
     // It is being ended for what it said; there may be any amount of it.
     if (this.#fault !== undefined) return
     const events: EventInput[] = []
-    const messages: { envelope: Envelope; committed: Interpretation['committed']; again: boolean }[] = []
+    const messages: { envelope: Envelope; committed: Interpretation['onCommitted']; again: boolean }[] = []
     let bytes = 0
     for (const piece of readPieces(pieces)) {
       if (piece.kind === 'garbage') {
@@ -223,16 +223,16 @@ export class Bridge {
       bytes += piece.bytes
       this.#unparsedBytes = 0
       const again = this.#isOpenAlready(envelope)
-      const meaning = again ? {} : this.#options.meaning(envelope, 'out')
+      const meaning = again ? {} : this.#options.interpret(envelope, 'out')
       events.push(...this.#eventsOf(envelope, 'out', meaning))
-      messages.push({ envelope, committed: meaning.committed, again })
+      messages.push({ envelope, committed: meaning.onCommitted, again })
     }
     if (events.length === 0) return
-    this.#weigh(bytes)
+    this.#addInbound(bytes)
     const committed = this.#fromAgent.append(events)
-    this.#heard = Promise.all([this.#heard, committed]).then(
+    this.#inboundTail = Promise.all([this.#inboundTail, committed]).then(
       () => {
-        this.#weigh(-bytes)
+        this.#addInbound(-bytes)
         for (const { envelope, committed: settle, again } of messages) {
           settle?.()
           this.#deliver(envelope, again)
@@ -280,7 +280,7 @@ export class Bridge {
   }
 
   #eventsOf(envelope: Envelope, direction: Direction, meaning: Interpretation): readonly EventInput[] {
-    const { context, replay, events = [], instead } = meaning
+    const { context, replay, events = [], replacement: instead } = meaning
     if (instead !== undefined) return instead
     const { instance } = this
     const data = { instance, direction, message: envelope.message, ...(replay && { replay: true }) }
@@ -290,7 +290,7 @@ export class Bridge {
   #deliver(envelope: Envelope, again: boolean): void {
     if (envelope.kind === 'response') this.#answered(envelope.id, envelope.message)
     else if (envelope.kind === 'request') this.#ask(envelope.id, envelope.message, again)
-    else for (const party of this.#parties) if (party.hears(envelope.method)) party.give(envelope.message)
+    else for (const party of this.#parties) if (party.wantsNotification(envelope.method)) party.deliver(envelope.message)
   }
 
   #answered(id: JsonRpcId, message: AnyResponse): void {
@@ -300,7 +300,7 @@ export class Bridge {
       return
     }
     this.#asked.delete(id)
-    asked.party.give({ ...message, id: asked.id })
+    asked.party.deliver({ ...message, id: asked.id })
   }
 
   #ask(id: JsonRpcId, message: AnyRequest, again: boolean): void {
@@ -309,8 +309,8 @@ export class Bridge {
       this.#refuse(errorResponse(id, invalidRequest, why), {})
       return
     }
-    const answering = [...this.#parties].filter((party) => party.answers(message.method))
-    for (const party of answering) party.give(message)
+    const answering = [...this.#parties].filter((party) => party.handlesRequest(message.method))
+    for (const party of answering) party.deliver(message)
     if (answering.length > 0) return
     this.#open.delete(idKey(id))
     const why = `Nobody here answers ${message.method.slice(0, 200)}.`
@@ -320,15 +320,15 @@ export class Bridge {
   /** What we say by ourselves, as often as the agent makes us: it is weighed until the agent has taken it. */
   #refuse(answer: AnyResponse, known?: Interpretation): void {
     const bytes = JSON.stringify(answer).length + messageBytes
-    this.#weighOut(bytes)
+    this.#addOutbound(bytes)
     this.#write(answer, known)
       .catch(() => undefined)
-      .finally(() => this.#weighOut(-bytes))
+      .finally(() => this.#addOutbound(-bytes))
   }
 
   /** From a party to the agent. */
   #send(party: BridgeClient, message: AnyMessage): Promise<void> {
-    if (this.#exit !== undefined) return Promise.reject(this.gone())
+    if (this.#exit !== undefined) return Promise.reject(this.exitError())
     const envelope = envelopeOf(message)
     if (envelope === undefined)
       return Promise.reject(new VitrineError('argument_invalid', 'message: expected a JSON-RPC message.'))
@@ -340,42 +340,42 @@ export class Bridge {
     }
     const key = idKey(envelope.id)
     const isOpen = this.#open.delete(key)
-    this.#holdOrRelease()
+    this.#updateBackpressure()
     if (!isOpen) {
       this.#note(
         `${party.name} answered a request of ${this.agent} that is not open (id ${String(envelope.id)}).`,
       )
       return Promise.resolve()
     }
-    for (const other of this.#parties) if (other !== party) other.outrun(envelope.message)
+    for (const other of this.#parties) if (other !== party) other.onAnsweredByOther(envelope.message)
     return this.#write(envelope.message)
   }
 
   #write(message: AnyMessage, known?: Interpretation): Promise<void> {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
-    const meaning = known ?? this.#options.meaning(envelope, 'in')
+    const meaning = known ?? this.#options.interpret(envelope, 'in')
     // One after another: the order of the record is the order in which the agent gets them.
-    const said = this.#said.then(async () => {
+    const said = this.#outboundTail.then(async () => {
       await this.#append(this.#eventsOf(envelope, 'in', meaning))
-      meaning.committed?.()
+      meaning.onCommitted?.()
     })
-    this.#said = said.catch((error: unknown) => {
-      meaning.lost?.(error)
+    this.#outboundTail = said.catch((error: unknown) => {
+      meaning.onCommitFailed?.(error)
       this.#lost()
     })
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#deaf()))
+    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#onBrokenPipe()))
   }
 
   /** Its pipe is broken: it has ended, or will never hear anything again. */
-  async #deaf(): Promise<never> {
+  async #onBrokenPipe(): Promise<never> {
     await Promise.race([this.closed, sleep(deafMs, undefined, { ref: false })])
     if (this.#exit === undefined) {
       this.#fault ??= 'it has closed its input, and hears nothing any more.'
       await this.end(0)
     }
-    throw this.gone()
+    throw this.exitError()
   }
 
   #note(message: string): void {
@@ -383,34 +383,34 @@ export class Bridge {
     this.#host.append([{ type: 'log.message', data }]).catch(() => undefined)
   }
 
-  #weigh(bytes: number): void {
+  #addInbound(bytes: number): void {
     this.#unhandled += bytes
-    this.#holdOrRelease()
+    this.#updateBackpressure()
   }
 
-  #weighOut(bytes: number): void {
+  #addOutbound(bytes: number): void {
     this.#unsent += bytes
-    this.#holdOrRelease()
+    this.#updateBackpressure()
   }
 
   /** Who asks more than it lets be answered is not read meanwhile: it waits, and our memory does not grow. */
-  #holdOrRelease(): void {
+  #updateBackpressure(): void {
     const unsent = this.#isGone ? 0 : this.#unsent
     const open = this.#isGone ? 0 : this.#open.size
     const isMuch = this.#unhandled > highWater || unsent > highWater || open > maxOpenRequests
     const isLittle = this.#unhandled < lowWater && unsent < lowWater && open < fewOpenRequests
     if (!this.#held && isMuch) {
       this.#held = true
-      this.#transport.hold()
-      if (open > maxOpenRequests) this.#sayHeld()
+      this.#transport.pause()
+      if (open > maxOpenRequests) this.#reportBackpressure()
     } else if (this.#held && isLittle) {
       this.#held = false
-      this.#transport.release()
+      this.#transport.resume()
     }
   }
 
   /** A limit that bites says so; once, for it may bite all the time. */
-  #sayHeld(): void {
+  #reportBackpressure(): void {
     if (this.#saidHeld) return
     this.#saidHeld = true
     const { agent, instance } = this

@@ -67,8 +67,8 @@ export function functionTransport(
   return {
     facts: { function: true },
     start: (take) => void fromAgent.on('data', take),
-    hold: () => void fromAgent.pause(),
-    release: () => void fromAgent.resume(),
+    pause: () => void fromAgent.pause(),
+    resume: () => void fromAgent.resume(),
     write: (line) =>
       new Promise((resolve, reject) => {
         toAgent.write(line, (error) => (error ? reject(error) : resolve()))

@@ -43,11 +43,11 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
         heard += 1
         take(bytes)
       }),
-    hold() {
+    pause() {
       held = true
       stdout.pause()
     },
-    release() {
+    resume() {
       held = false
       stdout.resume()
     },

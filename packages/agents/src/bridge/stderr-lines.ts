@@ -43,7 +43,7 @@ function shortLine(line: string): string {
 }
 
 /** As people read it, at the end of an error's message. */
-export function showWords({ head, tail, lines }: StderrExcerpt): string {
+export function formatExcerpt({ head, tail, lines }: StderrExcerpt): string {
   if (lines === 0) return ''
   const shown = tail ?? head
   const last = shown.split('\n').slice(-5).join('\n')

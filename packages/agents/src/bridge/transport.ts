@@ -18,8 +18,8 @@ export interface AgentTransport {
   readonly facts: JsonObject
   /** Bytes as they come. Nothing is read before `start`, and nothing while it is held. */
   start(take: (bytes: Buffer) => void): void
-  hold(): void
-  release(): void
+  pause(): void
+  resume(): void
   /** Settles once the agent's pipe has taken it. */
   write(line: string): Promise<void>
   /** Settles once it runs no more. Its last bytes may still come, if it is not held. */

@@ -5,7 +5,7 @@ import { download } from './download.ts'
 import { lastLines } from './explain-npm.ts'
 import { type Installation, markerName, readInstallation } from './installation.ts'
 import { launchOf } from './launch.ts'
-import { cancelled, failed, type Order, packagesOf } from './order.ts'
+import { cancelled, failed, type InstallRequest, packagesOf } from './order.ts'
 import { bytesIn, reporting } from './progress.ts'
 import { makeReadableByAll } from './readable-by-all.ts'
 import { openRoom, programs } from './room.ts'
@@ -15,7 +15,7 @@ import { verifyAgent } from './verify.ts'
 const postinstallMs = 5 * 60 * 1_000
 
 /** Downloads, prepares, tries and only then names an installation. What goes wrong leaves nothing behind. */
-export async function build(order: Order): Promise<Installation> {
+export async function build(order: InstallRequest): Promise<Installation> {
   const { signal, target } = order
   try {
     await mkdir(dirname(target), { recursive: true, mode: 0o755 })
@@ -35,14 +35,14 @@ export async function build(order: Order): Promise<Installation> {
 }
 
 /** Without any network. */
-async function postinstall(order: Order, staging: Staging): Promise<void> {
+async function postinstall(order: InstallRequest, staging: Staging): Promise<void> {
   const { entry, source, signal } = order
   if (source.postinstall === undefined) return
   const message = `running ${source.postinstall}`
   using _ = reporting(staging.tree, { agent: entry.name, step: 'postinstall', message }, order.onProgress)
   await using sandbox = await openRoom(order, staging, {
     root: staging.tree,
-    home: await staging.room('postinstall-home'),
+    home: await staging.partFolder('postinstall-home'),
     binds: programs(),
   })
   const script = join(staging.tree, source.postinstall)
@@ -66,13 +66,13 @@ async function postinstall(order: Order, staging: Staging): Promise<void> {
 }
 
 /** As it will be used: read-only, by somebody else, and here without any network. */
-async function verify(order: Order, staging: Staging): Promise<void> {
+async function verify(order: InstallRequest, staging: Staging): Promise<void> {
   const { entry, signal, verifyMs } = order
   const message = 'starting it and waiting for its answer'
   using _ = reporting(staging.tree, { agent: entry.name, step: 'verify', message }, order.onProgress)
   await using sandbox = await openRoom(order, staging, {
-    root: await staging.room('work'),
-    home: await staging.room('verify-home'),
+    root: await staging.partFolder('work'),
+    home: await staging.partFolder('verify-home'),
     binds: [...programs(), { source: staging.tree }],
   })
   const { stdout: home } = await sandbox.exec(['/bin/sh', '-c', 'printf %s "$HOME"'])
@@ -83,7 +83,7 @@ async function verify(order: Order, staging: Staging): Promise<void> {
     throw failed(order, `${complaint}\nTry another version, or report it.`, complaint)
 }
 
-async function putInPlace(order: Order, { tree }: Staging): Promise<Installation> {
+async function putInPlace(order: InstallRequest, { tree }: Staging): Promise<Installation> {
   const { entry, version, target } = order
   const marker = {
     name: entry.name,
@@ -111,7 +111,7 @@ async function putInPlace(order: Order, { tree }: Staging): Promise<Installation
   return { ...marker, path: target }
 }
 
-function explained(order: Order, error: unknown): VitrineError {
+function explained(order: InstallRequest, error: unknown): VitrineError {
   const known = toVitrineError(error)
   if (known.code === 'agent_install_failed' || known.code === 'isolation_unavailable') return known
   const { entry, version } = order

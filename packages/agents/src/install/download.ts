@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { explainNpm } from './explain-npm.ts'
 import { findNpm, readNpmSettings } from './npm-client.ts'
-import { failed, type Order, packagesOf } from './order.ts'
+import { failed, type InstallRequest, packagesOf } from './order.ts'
 import { reporting } from './progress.ts'
 import { openProxyDoor } from './proxy-door.ts'
 import { type RegistryAccess, registryAccess } from './registry-access.ts'
@@ -13,7 +13,7 @@ import type { Staging } from './staging.ts'
 const downloadMs = 30 * 60 * 1_000
 
 /** Has npm put the packages into the tree; only the registry is in reach, and no script runs. */
-export async function download(order: Order, staging: Staging): Promise<void> {
+export async function download(order: InstallRequest, staging: Staging): Promise<void> {
   const { entry, signal } = order
   const npm = findNpm(process.env, process.execPath)
   const access = registryAccess(await readNpmSettings(npm, process.env, signal), process.env)
@@ -25,7 +25,7 @@ export async function download(order: Order, staging: Staging): Promise<void> {
   const egress = [...new Set([...(door === undefined ? access.egress : [door.egress]), ...order.egress])]
   await using sandbox = await openRoom(order, staging, {
     root: staging.tree,
-    home: await staging.room('home'),
+    home: await staging.partFolder('home'),
     egress,
     binds: [...programs(npm), ...(certificates === undefined ? [] : [{ source: certificates }])],
     env: {
@@ -54,7 +54,7 @@ export async function download(order: Order, staging: Staging): Promise<void> {
   throw failed(order, explainNpm({ output, outcome: result.outcome, refused }), output)
 }
 
-function installArguments({ retryMs }: Order, prefix: string): string[] {
+function installArguments({ retryMs }: InstallRequest, prefix: string): string[] {
   return [
     ...['install', '--prefix', prefix, '--save-exact', '--ignore-scripts'],
     ...['--omit=dev', '--include=optional'],
@@ -75,7 +75,7 @@ async function gatherCertificates(
   const extra = process.env.NODE_EXTRA_CA_CERTS
   const files = [...new Set([cafile, extra].filter((path): path is string => Boolean(path)))]
   if (files.length + certificates.length === 0) return undefined
-  const path = join(await staging.room('certificates'), 'ca.pem')
+  const path = join(await staging.partFolder('certificates'), 'ca.pem')
   // Neither Node nor npm minds one that is missing.
   const read = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
   await writeFile(path, [...read, ...certificates].join('\n'))

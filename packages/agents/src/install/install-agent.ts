@@ -6,7 +6,7 @@ import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { findAgent } from '../registry/known-agents.ts'
 import { build } from './build.ts'
 import { askFor, type Installation, installationFolder, readInstallation } from './installation.ts'
-import { cancelled, type Order } from './order.ts'
+import { cancelled, type InstallRequest } from './order.ts'
 import type { OnProgress } from './progress.ts'
 import { SharedWork } from './shared-work.ts'
 
@@ -60,7 +60,7 @@ export async function installAgent(
   }
   const begin = (work: { readonly signal: AbortSignal; readonly tell: OnProgress }) => {
     const { verifyMs = defaultVerifyMs, retryMs = defaultRetryMs } = options
-    const order: Order = {
+    const order: InstallRequest = {
       ...{ entry, source, version, cache, target, isolation, egress, verifyMs, retryMs },
       ...{ signal: work.signal, onProgress: work.tell },
     }

@@ -5,7 +5,7 @@ import { lastLines } from './explain-npm.ts'
 import type { OnProgress } from './progress.ts'
 
 /** An installation with nothing left open. */
-export interface Order {
+export interface InstallRequest {
   readonly entry: AgentEntry
   readonly source: NpmSource
   readonly version: string
@@ -23,21 +23,21 @@ export interface Order {
 }
 
 /** The first one is the one whose version can be chosen. */
-export function packagesOf({ source, version }: Order): { name: string; version: string }[] {
+export function packagesOf({ source, version }: InstallRequest): { name: string; version: string }[] {
   return source.packages.map(({ name, version: pinned }, index) => ({
     name,
     version: index === 0 ? version : pinned,
   }))
 }
 
-export function failed({ entry, version }: Order, why: string, output: string): VitrineError {
+export function failed({ entry, version }: InstallRequest, why: string, output: string): VitrineError {
   const message = `Installing ${entry.name} ${version} failed: ${why}`
   return new VitrineError('agent_install_failed', message, {
     details: { agent: entry.name, version, output: lastLines(output) },
   })
 }
 
-export function cancelled({ entry, version }: Pick<Order, 'entry' | 'version'>): VitrineError {
+export function cancelled({ entry, version }: Pick<InstallRequest, 'entry' | 'version'>): VitrineError {
   return new VitrineError(
     'cancelled',
     `Installing ${entry.name} ${version} was called off; nothing was left behind.`,

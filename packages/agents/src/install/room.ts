@@ -1,14 +1,14 @@
 import { createLocalSandbox, type LocalOptions, type LocalSandbox, local } from '@vitrine/sandbox'
 import { beyondSystem } from './agent-folders.ts'
 import type { NpmClient } from './npm-client.ts'
-import type { Order } from './order.ts'
+import type { InstallRequest } from './order.ts'
 import type { Staging } from './staging.ts'
 
 type SandboxParts = Pick<LocalOptions, 'root' | 'home' | 'egress' | 'binds' | 'env'>
 
 /** A sandbox for one step, whose traces are all in the staging folder. */
 export function openRoom(
-  { isolation, signal }: Order,
+  { isolation, signal }: InstallRequest,
   { data }: Staging,
   parts: SandboxParts,
 ): Promise<LocalSandbox> {

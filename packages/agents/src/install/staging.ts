@@ -10,7 +10,7 @@ export interface Staging extends AsyncDisposable {
   /** What sandboxes keep of their own. */
   readonly data: string
   /** A new empty folder. */
-  room(name: string): Promise<string>
+  partFolder(name: string): Promise<string>
 }
 
 const stagingName = '.staging'
@@ -29,7 +29,7 @@ export async function openStaging(cache: string, name: string): Promise<Staging>
     folder,
     tree: await room('tree'),
     data: await room('data'),
-    room,
+    partFolder: room,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   }
 }

@@ -17,7 +17,7 @@ export interface ListAgentsOptions {
   readonly home?: string
 }
 
-type Found = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' | 'path' | 'howToGet'>
+type FoundInstall = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' | 'path' | 'howToGet'>
 
 /**
  * Every agent there is, whether it is here, and which of its credentials are. Nothing is run, and no value is told.
@@ -52,7 +52,7 @@ async function find(
   { name, source }: AgentEntry,
   cache: string,
   env: Required<ListAgentsOptions>['env'],
-): Promise<Found> {
+): Promise<FoundInstall> {
   switch (source.kind) {
     case 'builtin':
       return { from: 'builtin', installed: true, path: builtinScript(source) }

@@ -14,7 +14,7 @@ import type { AgentQuirks } from '../registry/entry.ts'
 import type { AgentSession } from './agent-session.ts'
 import { answering, readTextFile, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
-import { HeavyAnswers } from './heavy-answers.ts'
+import { LargeResponseLimit } from './heavy-answers.ts'
 import { answerMs, cancelled, endGraceMs, startMs, withinTime } from './limits.ts'
 import { OpenRequests } from './requests.ts'
 import { SessionOwners } from './session-owners.ts'
@@ -44,7 +44,7 @@ export class AgentInstance {
   readonly #journal: Journal
   readonly #howToLogIn: string
   readonly #requests = new OpenRequests<AgentSession>()
-  readonly #heavy = new HeavyAnswers()
+  readonly #heavy = new LargeResponseLimit()
   /** The session that is being opened or restored: what is said meanwhile is its own. */
   #opening: { readonly session: AgentSession; readonly replay: boolean } | undefined
   #openings: Promise<unknown> = Promise.resolve()
@@ -125,10 +125,10 @@ export class AgentInstance {
       transport,
       journal: this.#journal,
       credentials,
-      meaning: (envelope, direction) => this.#meaning(envelope, direction),
+      interpret: (envelope, direction) => this.#meaning(envelope, direction),
     })
     this.#bridge = bridge
-    const party = bridge.attach({ name: 'sessions', answers, hears: () => false, stays: true })
+    const party = bridge.attach({ name: 'sessions', handlesRequest: answers, wantsNotification: () => false, mustNotDrop: true })
     this.#connection = this.#app().connect(party.stream)
     this.#connection.closed.catch(() => undefined)
     void bridge.closed.then((exit) => this.#gone(exit)).catch(() => undefined)
@@ -185,7 +185,7 @@ export class AgentInstance {
   /** What went wrong, in our words: it ended, it refused, or it said something odd. */
   explain(method: string, error: unknown): VitrineError {
     if (isVitrineError(error)) return error
-    if (this.#bridge?.exit !== undefined) return this.bridge.gone()
+    if (this.#bridge?.exit !== undefined) return this.bridge.exitError()
     if (!(error instanceof RequestError)) {
       const { message } = toVitrineError(error)
       return new VitrineError(
@@ -252,7 +252,7 @@ export class AgentInstance {
   }
 
   #connected(): ClientConnection {
-    if (this.#connection === undefined || this.#bridge?.exit !== undefined) throw this.bridge.gone()
+    if (this.#connection === undefined || this.#bridge?.exit !== undefined) throw this.bridge.exitError()
     return this.#connection
   }
 
@@ -272,7 +272,7 @@ export class AgentInstance {
     // What is asked is asked now, whatever is told again meanwhile.
     const again = direction === 'out' && envelope.kind !== 'request'
     const replay = again && this.#opening?.session === owner && this.#opening.replay
-    return owner.meaning(envelope, direction, params, replay)
+    return owner.interpret(envelope, direction, params, replay)
   }
 
   #app() {

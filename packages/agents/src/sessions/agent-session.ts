@@ -33,11 +33,11 @@ import { closeMs, defaultQueue, endsWithin } from './limits.ts'
 import { MessageMeaning, updated } from './message-meaning.ts'
 import { settleRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
-import { Turns, type TurnsHome } from './turns.ts'
-import { WaitingAnswers } from './waiting-answers.ts'
+import { Turns, type TurnHost } from './turns.ts'
+import { PendingRequests } from './waiting-answers.ts'
 
 /** What a session needs of where it lives. */
-export interface SessionHome {
+export interface SessionHost {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   /** Brings an agent for a session that lost its own: restored, with what it must be told first. */
@@ -55,7 +55,7 @@ export interface Restored {
   readonly answer: JsonObject
   readonly agentSession: string
   /** What was said before, for an agent that remembers nothing. */
-  readonly told?: string
+  readonly recap?: string
 }
 
 export interface KnownSession {
@@ -66,7 +66,7 @@ export interface KnownSession {
 }
 
 /** One conversation with an agent. */
-export class AgentSession implements Session, TurnsHome {
+export class AgentSession implements Session, TurnHost {
   readonly id: string
   readonly agent: string
   readonly options: OpenSessionOptions
@@ -74,9 +74,9 @@ export class AgentSession implements Session, TurnsHome {
   createdAt: string
   readonly journal: Journal
   readonly sandbox: LocalSandbox
-  readonly answers: WaitingAnswers
+  readonly answers: PendingRequests
   readonly terminals = new ClientTerminals()
-  readonly #home: SessionHome
+  readonly #home: SessionHost
   readonly #turns: Turns
   readonly #options = new ChosenOptions()
   readonly #meanings: MessageMeaning
@@ -94,7 +94,7 @@ export class AgentSession implements Session, TurnsHome {
   readonly #closed = new AbortController()
 
   constructor(
-    home: SessionHome,
+    home: SessionHost,
     options: OpenSessionOptions & { readonly id: string; readonly context?: CallContext },
     known: KnownSession,
   ) {
@@ -105,7 +105,7 @@ export class AgentSession implements Session, TurnsHome {
     this.createdAt = known.createdAt
     this.journal = home.journal.as({ ...options.context, source: 'host', session: this.id })
     this.sandbox = home.sandbox
-    this.answers = new WaitingAnswers(settleRules(options.permissions))
+    this.answers = new PendingRequests(settleRules(options.permissions))
     this.#meanings = new MessageMeaning(this, this.#options, known.title)
     this.#home = home
     this.#turns = new Turns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
@@ -154,7 +154,7 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   /** It has an agent now. */
-  begin({ instance, answer, agentSession, told }: Restored): void {
+  begin({ instance, answer, agentSession, recap: told }: Restored): void {
     this.#instance = instance
     this.#agentSession = agentSession
     this.#options.read(answer)
@@ -219,7 +219,7 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   /** What the session was opened with. */
-  async chooseFirst(mode: string | undefined, signal: AbortSignal): Promise<void> {
+  async applyInitialOptions(mode: string | undefined, signal: AbortSignal): Promise<void> {
     const { model, thoughtLevel, mode: wanted = mode } = this.options
     if (model !== undefined) await this.#choose({ category: 'model' }, model, signal)
     if (thoughtLevel !== undefined) await this.#choose({ category: 'thought_level' }, thoughtLevel, signal)
@@ -227,14 +227,14 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   /** What was chosen before, for an agent that came back without it. */
-  async chooseAgain(
+  async reapplyOptions(
     before: readonly Pick<ConfigOption, 'id' | 'current'>[],
     signal: AbortSignal,
   ): Promise<void> {
     const instance = this.#instance
     if (instance === undefined) return
     try {
-      await this.#options.chooseAgain(instance, this.#agentSession, before, signal)
+      await this.#options.reapplyOptions(instance, this.#agentSession, before, signal)
     } catch (error) {
       if (signal.aborted) throw error
       const message = `Not everything could be chosen again: ${toVitrineError(error).message}`
@@ -249,7 +249,7 @@ export class AgentSession implements Session, TurnsHome {
     opening?: AbortSignal,
   ): Promise<void> {
     this.mustBeOpen()
-    const instance = await this.withAgent()
+    const instance = await this.ensureAgent()
     const signal = AbortSignal.any([this.#closed.signal, ...(opening ? [opening] : [])])
     await this.#options.choose(instance, this.#agentSession, wanted, value, signal)
     const { latest } = this.#options
@@ -317,7 +317,7 @@ export class AgentSession implements Session, TurnsHome {
   async fork(options: { readonly id?: string } = {}): Promise<AgentSession> {
     checkOptions('fork', sessionOptions.fork, options)
     this.mustBeOpen()
-    await this.withAgent()
+    await this.ensureAgent()
     return this.#home.fork(this, options.id)
   }
 
@@ -325,23 +325,23 @@ export class AgentSession implements Session, TurnsHome {
   agentGone(instance: AgentInstance, exit: AgentExit): Promise<void> {
     if (this.#instance !== instance) return Promise.resolve()
     if (this.#state === 'open') this.#state = 'lost'
-    this.#losing = this.#lose(instance, exit)
+    this.#losing = this.#recordAgentExit(instance, exit)
     return this.#losing
   }
 
-  async #lose(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
+  async #recordAgentExit(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
     // The turn that ran says first how it ended.
     await this.#turns.finished
     await this.terminals.close()
     if (this.#state !== 'lost') return
     const endedBy = instance.endedByHost ? 'host' : 'agent'
-    const { code: errorCode, message: errorMessage } = instance.bridge.gone()
+    const { code: errorCode, message: errorMessage } = instance.bridge.exitError()
     const facts = { reason: 'agent_exited', endedBy, errorCode, errorMessage, exitCode, signal, stderr }
     await this.journal.append([...this.answers.orphaned(), { type: 'session.closed', data: facts }])
     this.#isRecordedClosed = true
   }
 
-  async withAgent(): Promise<AgentInstance> {
+  async ensureAgent(): Promise<AgentInstance> {
     const instance = this.#instance
     if (instance?.alive && this.#state === 'open') return instance
     this.#restoring ??= this.#restore(instance).finally(() => {
@@ -356,11 +356,11 @@ export class AgentSession implements Session, TurnsHome {
     const chosen = this.#options.shown
     const restored = await this.#home.restore(this, this.#closed.signal)
     this.begin(restored)
-    await this.chooseAgain(chosen, this.#closed.signal)
+    await this.reapplyOptions(chosen, this.#closed.signal)
     return restored.instance
   }
 
-  takeTold(): string | undefined {
+  takeRecap(): string | undefined {
     const told = this.#told
     this.#told = undefined
     return told
@@ -377,7 +377,7 @@ export class AgentSession implements Session, TurnsHome {
   }
 
   /** What a message of this session means beyond itself. */
-  meaning(
+  interpret(
     envelope: Exclude<Envelope, { kind: 'response' }>,
     direction: Direction,
     params: unknown,

@@ -8,7 +8,7 @@ import { cancelled, closeMs, defaultRestoreChars } from './limits.ts'
 import type { SessionRecord } from './session-records.ts'
 
 /** What every beginning of a conversation needs. */
-export interface Beginning {
+export interface OpenContext {
   readonly session: AgentSession
   readonly instance: AgentInstance
   readonly signal: AbortSignal
@@ -16,28 +16,28 @@ export interface Beginning {
   servers(): Promise<readonly JsonObject[]>
 }
 
-export interface Begun {
+export interface OpenedConversation {
   readonly answer: JsonObject
   readonly agentSession: string
 }
 
 /** A new conversation. */
-export function newConversation(beginning: Beginning, turns = 0): Promise<Begun> {
+export function newConversation(beginning: OpenContext, turns = 0): Promise<OpenedConversation> {
   const more = turns === 0 ? {} : { _meta: { [turnsKey]: turns } }
   return begin(beginning, 'session/new', false, more)
 }
 
 /** One that goes on from another, where the agent can. */
-export function forkedConversation(beginning: Beginning, from: AgentSession): Promise<Begun> {
+export function forkedConversation(beginning: OpenContext, from: AgentSession): Promise<OpenedConversation> {
   return begin(beginning, 'session/fork', true, { sessionId: from.agentSession })
 }
 
 async function begin(
-  { session, instance, signal, servers }: Beginning,
+  { session, instance, signal, servers }: OpenContext,
   method: string,
   replay: boolean,
   more: JsonObject,
-): Promise<Begun> {
+): Promise<OpenedConversation> {
   return instance.opening(session, replay, signal, async () => {
     const asked = { ...more, cwd: session.cwd, mcpServers: await servers() }
     const late = (answer: JsonObject) => leave(instance, textIn(answer, 'sessionId'))
@@ -57,27 +57,27 @@ async function begin(
 /** A session that nobody waited for: the agent need not keep it, and what it asks in it is nobody's. */
 function leave(instance: AgentInstance, sessionId: string | undefined): void {
   if (sessionId === undefined || !instance.alive) return
-  instance.sessions.bury(sessionId)
+  instance.sessions.retire(sessionId)
   if (instance.can('close'))
     void instance.request('session/close', { sessionId }, { ms: closeMs }).catch(() => undefined)
 }
 
-type Back = Restored & { readonly way: 'load' | 'resume' | 'transcript' }
+type RestoredConversation = Restored & { readonly way: 'load' | 'resume' | 'transcript' }
 
 /** An earlier conversation: by the agent's own memory where it has one, else by being told what was said. */
 export async function restoredConversation(
-  beginning: Beginning,
+  beginning: OpenContext,
   record: SessionRecord,
   tell: { readonly transcript: () => Promise<Transcript>; readonly maxChars: number | undefined },
-): Promise<Back> {
+): Promise<RestoredConversation> {
   return (await byMemory(beginning, record)) ?? byTranscript(beginning, tell)
 }
 
 /** Without telling everything again where it can. */
 async function byMemory(
-  { session, instance, signal, servers }: Beginning,
+  { session, instance, signal, servers }: OpenContext,
   { agentSession, agentSince }: SessionRecord,
-): Promise<Back | undefined> {
+): Promise<RestoredConversation | undefined> {
   if (agentSession === undefined) return undefined
   const tooYoung = Date.now() - Date.parse(agentSince) < (instance.quirks.loadsAfterMs ?? 0)
   const ways = [
@@ -106,13 +106,13 @@ const preface =
   'We have talked before, and you may not remember it. This is the newest part of what was said and done; go on from there.'
 
 async function byTranscript(
-  beginning: Beginning,
+  beginning: OpenContext,
   { transcript, maxChars = defaultRestoreChars }: Parameters<typeof restoredConversation>[2],
-): Promise<Back> {
+): Promise<RestoredConversation> {
   const said = await transcript()
   // An agent that is a function counts its rounds on from there.
   const begun = await newConversation(beginning, beginning.session.info.turns)
   const text = maxChars === 0 ? '' : transcriptText(said, { maxChars })
-  const told = text === '' ? {} : { told: `${preface}\n\n${text}` }
-  return { instance: beginning.instance, ...begun, way: 'transcript', ...told }
+  const recap = text === '' ? {} : { told: `${preface}\n\n${text}` }
+  return { instance: beginning.instance, ...begun, way: 'transcript', ...recap }
 }

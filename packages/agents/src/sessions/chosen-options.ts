@@ -44,7 +44,7 @@ export class ChosenOptions {
   }
 
   /** Chooses again what was chosen before, where the agent that came back begins otherwise. */
-  async chooseAgain(
+  async reapplyOptions(
     instance: AgentInstance,
     sessionId: string,
     before: readonly Pick<ConfigOption, 'id' | 'current'>[],

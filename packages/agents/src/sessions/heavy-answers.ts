@@ -2,7 +2,7 @@
 const maxAtOnce = 4
 
 /** Answers that may be large: of an agent that does not read there are few at a time, and not all that it asked for. */
-export class HeavyAnswers {
+export class LargeResponseLimit {
   readonly #held = new Set<string>()
   readonly #waiting: { readonly key: string; readonly begin: () => void }[] = []
 

@@ -5,13 +5,13 @@ import { foreignMethod } from '../bridge/function-transport.ts'
 import type { ActiveTurn } from './active-turn.ts'
 import type { ChosenOptions } from './chosen-options.ts'
 import { objectIn, textIn } from './fields.ts'
-import type { WaitingAnswers } from './waiting-answers.ts'
+import type { PendingRequests } from './waiting-answers.ts'
 
 /** The session that messages are of. */
-interface Meant {
+interface SessionFacts {
   readonly id: string
   readonly agentSession: string
-  readonly answers: WaitingAnswers
+  readonly answers: PendingRequests
   readonly context: EventContext
   /** The turn that runs and that the agent has not answered. */
   readonly turn: ActiveTurn | undefined
@@ -19,11 +19,11 @@ interface Meant {
 
 /** What the messages of a session mean beyond themselves. What is shown of that is on record. */
 export class MessageMeaning {
-  readonly #session: Meant
+  readonly #session: SessionFacts
   readonly #options: ChosenOptions
   #title: string | undefined
 
-  constructor(session: Meant, options: ChosenOptions, title: string | undefined) {
+  constructor(session: SessionFacts, options: ChosenOptions, title: string | undefined) {
     this.#session = session
     this.#options = options
     this.#title = title
@@ -55,7 +55,7 @@ export class MessageMeaning {
     turn?.hear(update)
     const changed = this.#changedBy(update)
     if (changed === undefined) return { context }
-    return { context, events: [updated(this.#session.id, changed.data)], committed: changed.show }
+    return { context, events: [updated(this.#session.id, changed.data)], onCommitted: changed.show }
   }
 
   /** Of an answer to a request, in either direction. */
@@ -71,8 +71,8 @@ export class MessageMeaning {
     return {
       context,
       events: [waiting.resolved(result)],
-      committed: () => waiting.setRecorded(),
-      lost: (error) => waiting.setLost(error),
+      onCommitted: () => waiting.setRecorded(),
+      onCommitFailed: (error) => waiting.setLost(error),
     }
   }
 
@@ -109,5 +109,5 @@ function foreign(context: EventContext, params: unknown): Interpretation {
   const { type, id } = event
   const isEvent = typeof type === 'string' && (id === undefined || typeof id === 'string')
   const data = isEvent ? { data: null, ...event, type } : { type: 'unknown', data: event }
-  return { instead: [{ ...context, type: 'foreign.event', data }] }
+  return { replacement: [{ ...context, type: 'foreign.event', data }] }
 }

@@ -14,7 +14,7 @@ import { listIn, objectIn, textIn } from './fields.ts'
 import { chooseOption } from './permissions.ts'
 
 /** Something that an agent waits for: a permission or an answer. It is asked once and answered once. */
-interface Waiting {
+interface PendingFields {
   readonly id: string
   readonly request: JsonRpcId
   readonly context: EventContext
@@ -80,7 +80,7 @@ abstract class PendingAnswer {
 }
 
 /** An agent's `session/request_permission`. */
-export class Permission extends PendingAnswer implements Waiting {
+export class Permission extends PendingAnswer implements PendingFields {
   readonly id = newId('permission')
   readonly pending: PendingPermission
   readonly #facts: JsonObject
@@ -139,7 +139,7 @@ export class Permission extends PendingAnswer implements Waiting {
 }
 
 /** An agent's `elicitation/create`, or the approval of a plan. */
-export class Question extends PendingAnswer implements Waiting {
+export class Question extends PendingAnswer implements PendingFields {
   readonly id = newId('question')
   readonly pending: PendingQuestion
   readonly #facts: JsonObject

@@ -1,6 +1,6 @@
 import { type PromptResult, VitrineError } from '@vitrine/protocol'
 
-interface Waiting {
+interface QueuedPrompt {
   readonly turn: string
   readonly run: () => Promise<PromptResult>
   readonly answer: PromiseWithResolvers<PromptResult>
@@ -9,7 +9,7 @@ interface Waiting {
 /** One turn at a time; the others wait, so many and no more, and each of them is answered. */
 export class PromptQueue {
   readonly #max: number
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: QueuedPrompt[] = []
   #running = false
 
   constructor(max: number) {

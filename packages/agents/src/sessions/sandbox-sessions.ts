@@ -14,15 +14,15 @@ import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../agents.ts'
 import type { AgentInstance } from './agent-instance.ts'
-import { AgentSession, type Restored, type SessionHome } from './agent-session.ts'
-import { type Begun, forkedConversation, newConversation, restoredConversation } from './beginnings.ts'
+import { AgentSession, type Restored, type SessionHost } from './agent-session.ts'
+import { type OpenedConversation, forkedConversation, newConversation, restoredConversation } from './beginnings.ts'
 import { mustHave, readOptions, shownOptions } from './config-options.ts'
 import { cancelled, endMs, endsWithin, withinTime } from './limits.ts'
 import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
 import { SessionTranscript } from './session-transcript.ts'
-import { type AgentConfig, type FoundAgent, findAgentFor, type Wanted } from './start-agent.ts'
+import { type AgentConfig, type FoundAgent, findAgentFor, type SessionRequest } from './start-agent.ts'
 
 export interface SandboxSessionsOptions {
   readonly sandbox: LocalSandbox
@@ -38,7 +38,7 @@ export type OpenOptions = OpenSessionOptions &
   }
 
 /** The sessions of one sandbox: those that are open, and those that its journal knows. */
-export class SandboxSessions implements Sessions, SessionHome {
+export class SandboxSessions implements Sessions, SessionHost {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly #store: Store
@@ -74,7 +74,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
-    await this.settle()
+    await this.closeInterrupted()
     const records = await readRecords(this.journal)
     return records.map((record) => this.#open.get(record.id)?.info ?? closedInfo(record))
   }
@@ -121,7 +121,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   }
 
   /** What an earlier host left open in the record is closed there, once, before anything else happens here. */
-  settle(): Promise<void> {
+  closeInterrupted(): Promise<void> {
     this.#settled ??= this.#settle().catch((error: unknown) => {
       this.#settled = undefined
       throw error
@@ -204,15 +204,15 @@ export class SandboxSessions implements Sessions, SessionHome {
       turns: record?.turns ?? 0,
       ...(record?.title !== undefined && { title: record.title }),
     })
-    await this.settle()
+    await this.closeInterrupted()
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])])
     try {
       const finding = findAgentFor(this.#where, wanted)
       const found = await withinTime(finding, Number.POSITIVE_INFINITY, what, signal)
       session.begin(await create(session, found, signal))
       // One that comes back has what was chosen last; a new one begins with what its agent should have here.
-      if (record !== undefined) await session.chooseAgain(record.chosen, signal)
-      await session.chooseFirst(record === undefined ? found.mode : undefined, signal)
+      if (record !== undefined) await session.reapplyOptions(record.chosen, signal)
+      await session.applyInitialOptions(record === undefined ? found.mode : undefined, signal)
       if (signal.aborted) throw cancelled(what)
       this.#open.set(id, session)
       return session
@@ -261,7 +261,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   async #recordCreated(
     session: AgentSession,
     instance: AgentInstance,
-    { answer, agentSession }: Begun,
+    { answer, agentSession }: OpenedConversation,
     found: FoundAgent,
     facts: JsonObject,
   ): Promise<void> {
@@ -292,7 +292,7 @@ export class SandboxSessions implements Sessions, SessionHome {
   async restore(session: AgentSession, signal: AbortSignal): Promise<Restored> {
     const record = await this.#record(session.id)
     if (record === undefined) throw notFound(session.id)
-    const wanted: Wanted = { ...session.options, id: session.id, cwd: session.cwd }
+    const wanted: SessionRequest = { ...session.options, id: session.id, cwd: session.cwd }
     const found = await findAgentFor(this.#where, wanted)
     return this.#bringBack(session, found, record, session.options, signal)
   }
@@ -311,7 +311,7 @@ export class SandboxSessions implements Sessions, SessionHome {
         maxChars: options.restoreChars,
       })
       const { way, ...rest } = restored
-      const { agentSession, told } = rest
+      const { agentSession, recap: told } = rest
       await session.journal.append([
         {
           type: 'session.updated',

@@ -32,7 +32,7 @@ export class SessionOwners<Owner extends Owning> {
   }
 
   /** It is nobody's. */
-  bury(id: string): void {
+  retire(id: string): void {
     remember(this.#past, id)
   }
 

@@ -7,7 +7,7 @@ import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession } from './agent-session.ts'
 import { objectIn } from './fields.ts'
 
-interface Place {
+interface ToolsEnvironment {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly store: Store
@@ -19,10 +19,10 @@ type Served = ServedTools & { forget(): void }
 
 /** The host's own functions, as servers on the sandbox's loopback: one for each session that has some. */
 export class SessionTools {
-  readonly #place: Place
+  readonly #place: ToolsEnvironment
   readonly #served = new Map<string, Served>()
 
-  constructor(place: Place) {
+  constructor(place: ToolsEnvironment) {
     this.#place = place
   }
 

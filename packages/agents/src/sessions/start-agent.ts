@@ -32,7 +32,7 @@ export interface AgentConfig {
   onInstall?(progress: InstallProgress): void
 }
 
-export interface Wanted extends OpenSessionOptions {
+export interface SessionRequest extends OpenSessionOptions {
   readonly id: string
   readonly cwd: string
 }
@@ -52,14 +52,14 @@ export interface FoundAgent {
 }
 
 /** Where an agent is to run. */
-interface Place {
+interface AgentEnvironment {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly store: Store
   readonly agents: AgentConfig
 }
 
-export async function findAgentFor(where: Place, wanted: Wanted): Promise<FoundAgent> {
+export async function findAgentFor(where: AgentEnvironment, wanted: SessionRequest): Promise<FoundAgent> {
   keepSecretsOfServers(where.store, wanted.mcpServers ?? [])
   const custom = where.agents.custom.find(({ name }) => name === wanted.agent)
   if (custom === undefined) return knownAgent(where, wanted)
@@ -85,7 +85,7 @@ function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: str
   }
 }
 
-function programAgent({ sandbox, store }: Place, agent: ProgramAgent, wanted: Wanted): FoundAgent {
+function programAgent({ sandbox, store }: AgentEnvironment, agent: ProgramAgent, wanted: SessionRequest): FoundAgent {
   const { name, command, args = [], cwd, egress = [], shared = false } = agent
   const granted = explicitValues(name, wanted.credentials)
   for (const [variable, value] of Object.entries(granted)) keepSecret(store, `${name} ${variable}`, value)
@@ -110,7 +110,7 @@ function programAgent({ sandbox, store }: Place, agent: ProgramAgent, wanted: Wa
   }
 }
 
-async function knownAgent(where: Place, wanted: Wanted): Promise<FoundAgent> {
+async function knownAgent(where: AgentEnvironment, wanted: SessionRequest): Promise<FoundAgent> {
   const { sandbox, store, agents } = where
   const { modelEndpoint, env = {} } = wanted
   const entry = known(wanted.agent, agents.custom)

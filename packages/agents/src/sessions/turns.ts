@@ -21,15 +21,15 @@ import { modelErrorSign } from './model-error.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
 import { PromptQueue } from './prompt-queue.ts'
 import { watchLimits } from './turn-limits.ts'
-import type { WaitingAnswers } from './waiting-answers.ts'
+import type { PendingRequests } from './waiting-answers.ts'
 
 /** What turns need of their session. */
-export interface TurnsHome {
+export interface TurnHost {
   readonly id: string
   readonly agent: string
   readonly journal: Journal
   readonly sandbox: LocalSandbox
-  readonly answers: WaitingAnswers
+  readonly answers: PendingRequests
   readonly terminals: Pick<ClientTerminals, 'made' | 'killSince'>
   readonly limits: TurnLimits
   /** The agent's own id for the session. */
@@ -37,16 +37,16 @@ export interface TurnsHome {
   /** Throws when the session is closed. */
   mustBeOpen(): void
   /** The agent that runs, brought back when it has ended. */
-  withAgent(): Promise<AgentInstance>
+  ensureAgent(): Promise<AgentInstance>
   /** What the agent must be told before the next prompt, once. */
-  takeTold(): string | undefined
+  takeRecap(): string | undefined
 }
 
-type Ending = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
+type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
 
 /** The turns of one session: one at a time, each with one end. */
 export class Turns {
-  readonly #home: TurnsHome
+  readonly #home: TurnHost
   readonly #queue: PromptQueue
   #count: number
   #current: ActiveTurn | undefined
@@ -62,7 +62,7 @@ export class Turns {
   #over: Promise<unknown> = Promise.resolve()
   #finished: Promise<unknown> = Promise.resolve()
 
-  constructor(home: TurnsHome, options: { readonly queue: number; readonly count: number }) {
+  constructor(home: TurnHost, options: { readonly queue: number; readonly count: number }) {
     this.#home = home
     this.#queue = new PromptQueue(options.queue)
     this.#count = options.count
@@ -156,7 +156,7 @@ export class Turns {
     })
     // What was changed before belongs to what was before.
     const settled = this.#home.sandbox.settleFiles().catch(() => undefined)
-    const instance = await Promise.race([this.#home.withAgent(), stopped])
+    const instance = await Promise.race([this.#home.ensureAgent(), stopped])
     await settled
     return this.#stopped === undefined ? instance : undefined
   }
@@ -210,9 +210,9 @@ export class Turns {
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.endChildrenSince(openSince)
   }
 
-  async #ask(instance: AgentInstance, turn: ActiveTurn, blocks: readonly ContentBlock[]): Promise<Ending> {
+  async #ask(instance: AgentInstance, turn: ActiveTurn, blocks: readonly ContentBlock[]): Promise<TurnEnd> {
     const { agent, agentSession: sessionId } = this.#home
-    const told = this.#home.takeTold()
+    const told = this.#home.takeRecap()
     const prompt = told === undefined ? blocks : [{ type: 'text', text: told }, ...blocks]
     const answer = await instance.request(
       'session/prompt',
@@ -237,7 +237,7 @@ export class Turns {
   }
 
   /** An error after a cancel is what became of the cancel. */
-  #failed(error: unknown): Ending {
+  #failed(error: unknown): TurnEnd {
     const outcome: Outcome = this.#stopped ?? 'failed'
     return { outcome, error: toVitrineError(error, 'agent_failed') }
   }
@@ -246,7 +246,7 @@ export class Turns {
     turn: ActiveTurn,
     journal: Journal,
     instance: AgentInstance,
-    { error, ...result }: Ending,
+    { error, ...result }: TurnEnd,
   ): Promise<PromptResult> {
     const { answers } = this.#home
     const failed = result.outcome === 'failed' && error !== undefined

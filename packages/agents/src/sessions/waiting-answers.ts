@@ -15,7 +15,7 @@ import { elicitation, Permission, planApproval, type Question } from './pending.
 import { ruleFor, type SettledRules } from './permissions.ts'
 
 /** What the agent of a session waits for. Each is asked once, and answered once: by a rule, by somebody, or by the clock. */
-export class WaitingAnswers {
+export class PendingRequests {
   readonly #rules: SettledRules
   readonly #permissions = new Map<string, Permission>()
   readonly #questions = new Map<string, Question>()

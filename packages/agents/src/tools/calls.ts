@@ -2,7 +2,7 @@ import { type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'
-import { Seats } from './seats.ts'
+import { Semaphore } from './seats.ts'
 
 /** Wraps each call whose input is in order: before it, after it, or instead of it. It settles soon after `run` did. */
 export type AroundCall = <T>(tool: string, input: JsonObject, run: () => Promise<T>) => Promise<T>
@@ -21,11 +21,11 @@ interface Call {
 }
 
 /** The calls of one session that are under way. */
-export class Calls {
+export class ToolCalls {
   readonly #session: string
   readonly #around: AroundCall
   readonly #limits: Required<ToolLimits>
-  readonly #seats: Seats
+  readonly #seats: Semaphore
   readonly #calls = new Set<Call>()
   #ended: VitrineError | undefined
 
@@ -33,7 +33,7 @@ export class Calls {
     this.#session = session
     this.#around = around
     this.#limits = limits
-    this.#seats = new Seats(limits.calls, limits.waiting)
+    this.#seats = new Semaphore(limits.calls, limits.waiting)
   }
 
   /** Never rejects: a model learns from an error only when it is a result. */

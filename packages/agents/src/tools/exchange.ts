@@ -25,12 +25,12 @@ export async function exchange(
   response: ServerResponse,
 ): Promise<void> {
   const { admit, limits, holding, closing } = service
-  const turnAway = (refusal: Refusal) =>
+  const reject = (refusal: Refusal) =>
     refuse(request, response, refusal, rpcError(null, rpcErrors.refused, refusal.message))
   const refusal = admit(request)
-  if (refusal !== undefined) return turnAway(refusal)
+  if (refusal !== undefined) return reject(refusal)
   const body = await readBody(request, response, limits, holding, closing)
-  if (!body.ok) return turnAway(body.refusal)
+  if (!body.ok) return reject(body.refusal)
   // Silence is not idleness as long as something runs.
   request.socket.setTimeout(0)
   const gone = new AbortController()

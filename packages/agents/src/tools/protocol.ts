@@ -1,5 +1,5 @@
 import type { JsonObject } from '@vitrine/protocol'
-import type { Calls } from './calls.ts'
+import type { ToolCalls } from './calls.ts'
 import type { OfferedTool } from './host-tool.ts'
 import { type RpcMessage, rpcError, rpcErrors, rpcResult } from './json-rpc.ts'
 
@@ -11,7 +11,7 @@ const newestVersion = '2025-11-25'
 /** The part of the Model Context Protocol that a server with nothing but tools has. */
 export interface ToolProtocol {
   readonly tools: ReadonlyMap<string, OfferedTool>
-  readonly calls: Calls
+  readonly calls: ToolCalls
 }
 
 /** Where a message came from. */

@@ -17,12 +17,12 @@ const agent = new Agent({ maxSockets: 128 })
 /** As the host named it when it was greeted. */
 let session: string | undefined
 
-interface Answer {
+interface ToolResponse {
   readonly status: number
   readonly text: string
 }
 
-function post(line: Buffer): Promise<Answer> {
+function post(line: Buffer): Promise<ToolResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url as string, { method: 'POST', agent, headers: headersFor(line) })
     let answered = false

@@ -1,5 +1,5 @@
 /** So many calls at once; so many more wait, first come first served. */
-export class Seats {
+export class Semaphore {
   readonly #count: number
   readonly #mostWaiting: number
   readonly #waiting = new Set<() => void>()

@@ -5,7 +5,7 @@ import type { Server, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { VitrineError } from '@vitrine/protocol'
 import { admission, toolsPath } from './admission.ts'
-import { type AroundCall, Calls } from './calls.ts'
+import { type AroundCall, ToolCalls } from './calls.ts'
 import { exchange, giveUp, type Service } from './exchange.ts'
 import { type HostTool, offerTools } from './host-tool.ts'
 import { type ToolLimits, toolLimits } from './limits.ts'
@@ -70,7 +70,7 @@ export async function serveTools(options: ServeToolsOptions): Promise<ServedTool
   const limits = toolLimits(options.limits ?? {})
   const tools = offerTools(options.tools)
   const token = randomBytes(32).toString('base64url')
-  const calls = new Calls(options.session, options.around ?? ((_tool, _input, run) => run()), limits)
+  const calls = new ToolCalls(options.session, options.around ?? ((_tool, _input, run) => run()), limits)
   const { server, port } = await listenSomewhere(options.listen)
   const closing = new AbortController()
   const service: Service = {

@@ -61,15 +61,15 @@ describe('the record', () => {
   it('writes what a message means with it, or in its place, and says when that is done', async () => {
     const committed: string[] = []
     const { agent, bridge, events } = await meet({
-      meaning: (envelope) => {
+      interpret: (envelope) => {
         if (envelope.kind !== 'notification') return {}
         if (envelope.method === 'other')
-          return { instead: [{ type: 'foreign.event', data: { type: 'odd', data: {} } }] }
+          return { replacement: [{ type: 'foreign.event', data: { type: 'odd', data: {} } }] }
         return {
           context: { session: 'ses_1' },
           replay: true,
           events: [{ type: 'log.message', data: { level: 'info', message: 'beside' } }],
-          committed: () => void committed.push(envelope.method),
+          onCommitted: () => void committed.push(envelope.method),
         }
       },
     })
@@ -89,7 +89,7 @@ describe('the record', () => {
     const lost: unknown[] = []
     const gated = gatedStore()
     const { bridge } = await meet(
-      { meaning: () => ({ lost: (error) => void lost.push(error) }) },
+      { interpret: () => ({ onCommitFailed: (error) => void lost.push(error) }) },
       gated.driver,
     )
     const { send } = attend(bridge, 'one')
@@ -120,8 +120,8 @@ describe('parties', () => {
     const { agent, bridge, events } = await meet()
     const outrun: unknown[] = []
     const answers = (method: string) => method === 'may-i'
-    const one = attend(bridge, 'one', { answers })
-    const two = attend(bridge, 'two', { answers, outrun: (answer) => void outrun.push(answer) })
+    const one = attend(bridge, 'one', { handlesRequest: answers })
+    const two = attend(bridge, 'two', { handlesRequest: answers, onAnsweredByOther: (answer) => void outrun.push(answer) })
     agent.say({ id: 7, method: 'may-i' })
     expect([await one.next(), await two.next()]).toMatchObject([{ id: 7 }, { id: 7 }])
     await one.send({ id: 7, result: 'yes' })
@@ -140,7 +140,7 @@ describe('parties', () => {
 
   it('hear only what they want', async () => {
     const { agent, bridge } = await meet()
-    const { next } = attend(bridge, 'one', { hears: (method) => method === 'b' })
+    const { next } = attend(bridge, 'one', { wantsNotification: (method) => method === 'b' })
     agent.say({ method: 'a' }, { method: 'b' })
     expect(await next()).toMatchObject({ method: 'b' })
   })
@@ -160,9 +160,9 @@ describe('parties', () => {
     const broken = () => {
       throw new Error('broken')
     }
-    attend(bridge, 'broken', { hears: broken, answers: broken, outrun: broken })
+    attend(bridge, 'broken', { wantsNotification: broken, handlesRequest: broken, onAnsweredByOther: broken })
     const idle = attend(bridge, 'idle')
-    const one = attend(bridge, 'one', { answers: () => true, hears: (method) => method === 'last' })
+    const one = attend(bridge, 'one', { handlesRequest: () => true, wantsNotification: (method) => method === 'last' })
     for (let n = 0; n < 10_010; n += 1) agent.say(note(n))
     agent.say({ id: 1, method: 'may-i' }, { method: 'last' })
     expect(await one.next()).toMatchObject({ id: 1 })
@@ -173,7 +173,7 @@ describe('parties', () => {
 
   it('that must answer are never let go: the agent is held instead, and read again once it is answered', async () => {
     const { agent, bridge, events } = await meet()
-    const one = attend(bridge, 'one', { answers: () => true, stays: true })
+    const one = attend(bridge, 'one', { handlesRequest: () => true, mustNotDrop: true })
     const ids = Array.from({ length: 12_000 }, (_, id) => id)
     agent.say(...ids.map((id) => ({ id, method: 'may-i' })))
     expect(agent.calls).toEqual(['hold'])
@@ -204,7 +204,7 @@ describe('parties', () => {
 
   it('do not keep an agent held that has ended', async () => {
     const { agent, bridge } = await meet()
-    attend(bridge, 'one', { answers: () => true, stays: true })
+    attend(bridge, 'one', { handlesRequest: () => true, mustNotDrop: true })
     agent.say(...Array.from({ length: 1_001 }, (_, id) => ({ id, method: 'may-i' })))
     expect(agent.calls).toEqual(['hold'])
     agent.exit()
@@ -238,12 +238,12 @@ describe('what is odd', () => {
   it('is one request with an id that is open: the second is refused and means nothing', async () => {
     const asked: unknown[] = []
     const { agent, bridge } = await meet({
-      meaning: (envelope, direction) => {
+      interpret: (envelope, direction) => {
         if (envelope.kind !== 'notification') asked.push([envelope.kind, direction])
         return {}
       },
     })
-    const one = attend(bridge, 'one', { answers: () => true })
+    const one = attend(bridge, 'one', { handlesRequest: () => true })
     agent.say({ id: 1, method: 'may-i' }, { id: 1, method: 'may-i' }, { id: '1', method: 'may-i' })
     expect(await one.next()).toMatchObject({ id: 1 })
     expect(await one.next()).toMatchObject({ id: '1' })
@@ -311,7 +311,7 @@ describe('what is odd', () => {
     for (let n = 0; n < 10; n += 1) agent.bytes(chatter)
     await bridge.closed
     expect(await events('limit.reached')).toMatchObject([{ data: { limit: 'agent.unparsedBytes' } }])
-    expect(bridge.gone().message).toContain('does not speak the Agent Client Protocol')
+    expect(bridge.exitError().message).toContain('does not speak the Agent Client Protocol')
   })
 
   it('does not go on with a pipe that is broken: it has ended, or it is ended', async () => {
@@ -400,7 +400,7 @@ describe('a store that is slow or fails', () => {
     const { MemoryTransport } = await import('./memory.ts')
     const transport = new MemoryTransport()
     await expect(
-      Bridge.open({ agent: 'late', transport, journal, meaning: () => ({}) }),
+      Bridge.open({ agent: 'late', transport, journal, interpret: () => ({}) }),
     ).rejects.toMatchObject({
       code: 'store_closed',
     })

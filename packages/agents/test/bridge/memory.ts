@@ -25,11 +25,11 @@ export class MemoryTransport implements AgentTransport {
     this.#take = take
   }
 
-  hold(): void {
+  pause(): void {
     this.calls.push('hold')
   }
 
-  release(): void {
+  resume(): void {
     this.calls.push('release')
   }
 
@@ -112,7 +112,7 @@ export async function meet(
     agent: 'memory',
     transport: agent,
     journal,
-    meaning: () => ({}),
+    interpret: () => ({}),
     ...options,
   })
   return {
@@ -130,7 +130,7 @@ export async function meet(
 
 /** Somebody who talks over the bridge. */
 export function attend(bridge: Bridge, name: string, options: Partial<BridgeClientOptions> = {}) {
-  const party = bridge.attach({ name, answers: () => false, hears: () => true, ...options })
+  const party = bridge.attach({ name, handlesRequest: () => false, wantsNotification: () => true, ...options })
   const reader = party.stream.readable.getReader()
   const writer = party.stream.writable.getWriter()
   writer.closed.catch(() => undefined)

@@ -51,7 +51,7 @@ it('does not lose the last words of an agent while its pipe is held', async () =
   const transport = processTransport(process, new StderrLines())
   const heard: Buffer[] = []
   transport.start((bytes) => heard.push(bytes))
-  transport.hold()
+  transport.pause()
   process.stdout.end('the last words')
   observed.resolve(exit)
   let over = false
@@ -61,7 +61,7 @@ it('does not lose the last words of an agent while its pipe is held', async () =
   // Longer than it would wait for a pipe that says nothing.
   await new Promise((resolve) => setTimeout(resolve, 250))
   expect(over).toBe(false)
-  transport.release()
+  transport.resume()
   await transport.ended
   expect(Buffer.concat(heard).toString()).toBe('the last words')
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { StderrLines, showWords } from '../../src/bridge/stderr-lines.ts'
+import { StderrLines, formatExcerpt } from '../../src/bridge/stderr-lines.ts'
 
 function wordsOf(text: string, chunk = 7) {
   const lines = new StderrLines()
@@ -40,7 +40,7 @@ it('bounds a line that never ends', () => {
 })
 
 it('shows the last words at the end of a message', () => {
-  expect(showWords({ head: '', lines: 0 })).toBe('')
-  expect(showWords({ head: 'one', lines: 1 })).toBe('\nIts last words (1 line):\none')
-  expect(showWords(wordsOf(numbered(100).join('\n')))).toContain('(100 lines):\nline 95\n')
+  expect(formatExcerpt({ head: '', lines: 0 })).toBe('')
+  expect(formatExcerpt({ head: 'one', lines: 1 })).toBe('\nIts last words (1 line):\none')
+  expect(formatExcerpt(wordsOf(numbered(100).join('\n')))).toContain('(100 lines):\nline 95\n')
 })

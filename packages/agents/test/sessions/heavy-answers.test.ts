@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { HeavyAnswers } from '../../src/sessions/heavy-answers.ts'
+import { LargeResponseLimit } from '../../src/sessions/heavy-answers.ts'
 
 it('makes no more answers than have been taken, in order', async () => {
-  const heavy = new HeavyAnswers()
+  const heavy = new LargeResponseLimit()
   const made: number[] = []
   const all = Array.from({ length: 10 }, (_, n) =>
     heavy.work(`n${n}`, async () => {

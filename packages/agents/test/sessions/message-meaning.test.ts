@@ -3,10 +3,10 @@ import { envelopeOf } from '../../src/bridge/envelope.ts'
 import { ChosenOptions } from '../../src/sessions/chosen-options.ts'
 import { MessageMeaning } from '../../src/sessions/message-meaning.ts'
 import { settleRules } from '../../src/sessions/permissions.ts'
-import { WaitingAnswers } from '../../src/sessions/waiting-answers.ts'
+import { PendingRequests } from '../../src/sessions/waiting-answers.ts'
 
 function meanings() {
-  const answers = new WaitingAnswers(settleRules('ask'))
+  const answers = new PendingRequests(settleRules('ask'))
   const session = { id: 'ses_1', agentSession: 'a', answers, context: { session: 'ses_1' }, turn: undefined }
   const options = new ChosenOptions()
   options.read({ modes: { currentModeId: 'one', availableModes: [{ id: 'one' }, { id: 'two' }] } })
@@ -29,15 +29,15 @@ it('shows a title once it is on record', () => {
     [{ type: 'session.updated', data: { title: 'First' } }],
     [{ type: 'session.updated', data: { title: 'Second' } }],
   ])
-  first.committed?.()
+  first.onCommitted?.()
   expect(meaning.title).toBe('First')
-  second.committed?.()
+  second.onCommitted?.()
   expect(meaning.title).toBe('Second')
 })
 
 it('shows what the agent chose itself once that is on record', () => {
   const { options, hear } = meanings()
-  const { events, committed } = hear({ sessionUpdate: 'current_mode_update', currentModeId: 'two' })
+  const { events, onCommitted: committed } = hear({ sessionUpdate: 'current_mode_update', currentModeId: 'two' })
   expect(options.shown).toMatchObject([{ id: 'mode', current: 'one' }])
   expect(events).toMatchObject([{ data: { options: [{ id: 'mode', current: 'two' }] } }])
   committed?.()
@@ -61,6 +61,6 @@ it('tells who answered a permission when the answer could not be put on record',
     result: { outcome: { outcome: 'selected', optionId: 'y' } },
   })
   if (answer?.kind !== 'response') throw new Error('Expected an answer.')
-  meaning.ofAnswer('session/request_permission', answer, 'in').lost?.(new Error('The disk is gone.'))
+  meaning.ofAnswer('session/request_permission', answer, 'in').onCommitFailed?.(new Error('The disk is gone.'))
   await expect(answering).rejects.toThrow('The disk is gone.')
 })

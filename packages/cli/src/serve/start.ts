@@ -45,7 +45,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     ...(options.data !== undefined && { data: options.data }),
     agents: (options.agent ?? []).map(parseAgent),
     providers: [local({ isolation })],
-  }).catch(sayWhoElse)
+  }).catch(explainOwner)
   try {
     const access = accessOf(options, said, () => keptToken(host.data))
     const { server, listening } = await listenOn(host, access, { ...options, isolation })
@@ -57,7 +57,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
 }
 
 /** A data directory has one daemon; most likely that one is what is wanted. */
-function sayWhoElse(error: unknown): never {
+function explainOwner(error: unknown): never {
   if (!isVitrineError(error) || error.code !== 'store_owned') throw error
   const hint = 'If that is a daemon, "vitrine up" prints its link; with another --data there can be another.'
   throw new VitrineError('store_owned', `${error.message} ${hint}`, { cause: error, details: error.details })

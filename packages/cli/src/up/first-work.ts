@@ -4,7 +4,7 @@ import type { RunningDaemon } from '../serve/start.ts'
 const prompt = 'Build me a landing page for my bakery'
 
 /** A session with the demo agent and a first prompt, as any other caller would begin it. */
-export async function showWork({ server, token }: RunningDaemon): Promise<void> {
+export async function startDemoSession({ server, token }: RunningDaemon): Promise<void> {
   async function post(path: string, body: object): Promise<Record<string, unknown>> {
     const response = await server.fetch(
       new Request(`http://localhost/v1/${path}`, {

@@ -4,7 +4,7 @@ import { dataFolder } from '../serve/data-folder.ts'
 import { inspectorUrl } from '../serve/inspector-url.ts'
 import { runDaemon } from '../serve/run.ts'
 import { findDaemon } from './find-daemon.ts'
-import { showWork } from './first-work.ts'
+import { startDemoSession } from './first-work.ts'
 
 export interface UpOptions {
   readonly host: string
@@ -19,7 +19,7 @@ export async function up({ print, ...options }: UpOptions): Promise<void> {
     await runDaemon({ ...options, isolation: 'auto' }, (daemon) => {
       print(inspectorUrl(daemon))
       print(pc.dim('Ctrl-C stops it; workspaces and journals stay.'))
-      showWork(daemon).catch((error: unknown) => {
+      startDemoSession(daemon).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
         console.error(daemon.withoutTokens(`vitrine: the demo agent did not begin: ${reason}`))
       })

@@ -1,10 +1,10 @@
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { wholeNumber } from '../wire/address.ts'
-import { type Answer, type Asked, ask } from '../wire/ask.ts'
+import { type RequestResult, type RequestOptions, request } from '../wire/ask.ts'
 import { connectionFailed } from '../wire/failures.ts'
 import { incoming } from '../wire/incoming.ts'
 import { checkKeys } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 export interface ByteRange {
   /** The first byte; default 0. */
@@ -15,25 +15,25 @@ export interface ByteRange {
 
 /** Bytes, or a range of them. HTTP has no ranges that are empty; here they are. */
 export async function readRange(
-  wire: Wire,
-  asked: Asked,
+  http: HttpClient,
+  asked: RequestOptions,
   range: ByteRange,
 ): Promise<ReadableStream<Uint8Array>> {
   checkKeys('range', range, { from: true, to: true })
   const { from, to } = checked(range)
   const accept = { ...asked.headers, accept: '*/*' }
-  if (from === 0 && to === undefined) return incoming(await ask(wire, { ...asked, headers: accept }))
+  if (from === 0 && to === undefined) return incoming(await request(http, { ...asked, headers: accept }))
   const isEmpty = to === from
   // Of an empty range one byte is asked for, to hear whether it lies in the file.
   const last = to === undefined ? '' : isEmpty ? from : to - 1
-  let answer: Answer
+  let answer: RequestResult
   try {
-    answer = await ask(wire, { ...asked, headers: { ...accept, range: `bytes=${from}-${last}` } })
+    answer = await request(http, { ...asked, headers: { ...accept, range: `bytes=${from}-${last}` } })
   } catch (error) {
     if (sizeIn(error) === from) return new Blob([]).stream()
     throw error
   }
-  const { response, where, callOff } = answer
+  const { response, where, cancellation: callOff } = answer
   const isPart = response.status === 206 || response.headers.get('content-length') === '0'
   if (isPart && !isEmpty) return incoming(answer)
   callOff.end('left')

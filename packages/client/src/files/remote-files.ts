@@ -13,11 +13,11 @@ import type {
   WriteOptions,
 } from '@vitrine/protocol'
 import { wholeNumber } from '../wire/address.ts'
-import { type Asked, askDone, askJson } from '../wire/ask.ts'
+import { type RequestOptions, requestVoid, requestJson } from '../wire/ask.ts'
 import { askBytes } from '../wire/incoming.ts'
 import { withFields } from '../wire/options.ts'
 import { bytesOfText, outgoing } from '../wire/outgoing.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { unpack } from './archives.ts'
 import { type WatchOptions, watchFiles } from './watch-files.ts'
 
@@ -25,10 +25,10 @@ type Archive = ReadableStream<Uint8Array> | Uint8Array
 
 /** The files of one sandbox. */
 export class RemoteFiles implements Files {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
-  constructor(wire: Wire) {
-    this.#wire = wire
+  constructor(http: HttpClient) {
+    this.#wire = http
   }
 
   read(path: string, { signal, ...rest }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
@@ -42,7 +42,7 @@ export class RemoteFiles implements Files {
     { mode, signal, ...rest }: WriteOptions = {},
   ): Promise<FileStat> {
     const bits = modeOf(mode)?.toString(8)
-    return askJson(this.#wire, {
+    return requestJson(this.#wire, {
       ...about('content', withFields('write', rest, { path, mode: bits }), signal),
       method: 'PUT',
       bytes: outgoing('data', bytesOfText(data)),
@@ -50,16 +50,16 @@ export class RemoteFiles implements Files {
   }
 
   list(path: string, { signal, ...rest }: ListOptions = {}): Promise<FileList> {
-    return askJson(this.#wire, about('list', withFields('list', rest, { path }), signal))
+    return requestJson(this.#wire, about('list', withFields('list', rest, { path }), signal))
   }
 
   stat(path: string, { signal, ...rest }: FileOptions = {}): Promise<FileStat> {
-    return askJson(this.#wire, about('stat', withFields('stat', rest, { path }), signal))
+    return requestJson(this.#wire, about('stat', withFields('stat', rest, { path }), signal))
   }
 
   async exists(path: string, { signal, ...rest }: FileOptions = {}): Promise<boolean> {
     const asked = about('exists', withFields('exists', rest, { path }), signal)
-    return (await askJson<{ exists: boolean }>(this.#wire, asked)).exists
+    return (await requestJson<{ exists: boolean }>(this.#wire, asked)).exists
   }
 
   async mkdir(
@@ -93,7 +93,7 @@ export class RemoteFiles implements Files {
   async search(path: string, options: SearchOptions): Promise<SearchResult> {
     const { signal, ...rest } = options
     const json = withFields('search', rest, { path })
-    return askJson(this.#wire, { method: 'POST', path: ['files', 'search'], json, signal })
+    return requestJson(this.#wire, { method: 'POST', path: ['files', 'search'], json, signal })
   }
 
   watch(options: WatchOptions = {}): AsyncIterableIterator<JournalEvent> {
@@ -101,7 +101,7 @@ export class RemoteFiles implements Files {
   }
 
   flush(): Promise<void> {
-    return askDone(this.#wire, { method: 'POST', path: ['files', 'flush'] })
+    return requestVoid(this.#wire, { method: 'POST', path: ['files', 'flush'] })
   }
 
   upload(path: string, archive: Archive, options: ArchiveOptions = {}): Promise<Unpacked> {
@@ -121,11 +121,11 @@ export class RemoteFiles implements Files {
   }
 
   #change(name: string, json: unknown, signal: AbortSignal | undefined): Promise<void> {
-    return askDone(this.#wire, { method: 'POST', path: ['files', name], json, signal })
+    return requestVoid(this.#wire, { method: 'POST', path: ['files', name], json, signal })
   }
 }
 
-function about(name: string, query: Asked['query'] & {}, signal: AbortSignal | undefined): Asked {
+function about(name: string, query: RequestOptions['query'] & {}, signal: AbortSignal | undefined): RequestOptions {
   return { path: ['files', name], query, signal }
 }
 

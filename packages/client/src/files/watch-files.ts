@@ -1,7 +1,7 @@
 import { isGap, type JournalEvent, VitrineError } from '@vitrine/protocol'
 import { openTail } from '../journal/tail.ts'
-import { Pulled } from '../streams/pulled.ts'
-import type { Wire } from '../wire/wire.ts'
+import { PullIterator } from '../streams/pulled.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 export interface WatchOptions {
   readonly ignore?: readonly string[]
@@ -10,15 +10,15 @@ export interface WatchOptions {
 
 /** The `file.*` events from the moment of the call. Cut, it is an error: what came meanwhile would be missing. */
 export function watchFiles(
-  wire: Wire,
+  http: HttpClient,
   { signal, ...query }: WatchOptions,
 ): AsyncIterableIterator<JournalEvent> {
   const items = openTail(
-    wire,
+    http,
     { path: ['files', 'watch'], query, after: 'now', journals: 'one', resumes: false },
     signal,
   )
-  return new Pulled(
+  return new PullIterator(
     {
       async next() {
         const { value: item } = await items.next()

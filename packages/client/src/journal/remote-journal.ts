@@ -7,20 +7,20 @@ import type {
   SummaryOptions,
   TailOptions,
 } from '@vitrine/protocol'
-import { askJson } from '../wire/ask.ts'
+import { requestJson } from '../wire/ask.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { frozen } from './frozen.ts'
 import { tail } from './tail.ts'
 
 /** The journal of a sandbox, read over HTTP. */
 export class RemoteJournal implements JournalReader {
   readonly id: string
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
-  constructor(id: string, wire: Wire) {
+  constructor(id: string, http: HttpClient) {
     this.id = id
-    this.#wire = wire
+    this.#wire = http
   }
 
   async read(options: ReadOptions = {}): Promise<Page> {
@@ -30,7 +30,7 @@ export class RemoteJournal implements JournalReader {
       wait: undefined,
       scope: undefined,
     })
-    return frozen(await askJson<Page>(this.#wire, { path: ['events'], query, signal }))
+    return frozen(await requestJson<Page>(this.#wire, { path: ['events'], query, signal }))
   }
 
   tail(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
@@ -39,6 +39,6 @@ export class RemoteJournal implements JournalReader {
 
   summary(options: SummaryOptions = {}): Promise<Summary> {
     const { signal, ...query } = options
-    return askJson(this.#wire, { path: ['events', 'summary'], query, signal })
+    return requestJson(this.#wire, { path: ['events', 'summary'], query, signal })
   }
 }

@@ -1,12 +1,12 @@
 import { isGap, type JournalItem, type TailOptions } from '@vitrine/protocol'
 import { askFrames, dataOf, errorOf, type FrameReader } from '../streams/frame-reader.ts'
-import { Pulled, type Source } from '../streams/pulled.ts'
+import { PullIterator, type Source } from '../streams/pulled.ts'
 import type { Frame } from '../streams/sse-parser.ts'
 import type { Query } from '../wire/address.ts'
 import { Backoff } from '../wire/backoff.ts'
-import { mayPass } from '../wire/failures.ts'
+import { isTransient } from '../wire/failures.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { frozen } from './frozen.ts'
 
 export interface TailPlan {
@@ -18,7 +18,7 @@ export interface TailPlan {
   /** Whether a connection that ends is followed by another. */
   readonly resumes: boolean
   /** Called when the server has said where it stands. */
-  onPlaced?(): void
+  onPositioned?(): void
 }
 
 /** What pages of `/events` take beside what streams take. */
@@ -26,35 +26,35 @@ const notInStreams = { before: undefined, at: undefined, order: undefined, limit
 
 /** Follows `/events`. */
 export function tail(
-  wire: Wire,
-  options: TailOptions & Pick<Partial<TailPlan>, 'onPlaced'>,
+  http: HttpClient,
+  options: TailOptions & Pick<Partial<TailPlan>, 'onPositioned'>,
   scope?: 'all',
 ): AsyncIterableIterator<JournalItem, undefined> {
   // What is left is for the server to know, or to refuse.
-  const { after, signal, onPlaced, ...filter } = options
+  const { after, signal, onPositioned: onPlaced, ...filter } = options
   const query = withFields('tail', filter, { scope, ...notInStreams })
   const journals = scope ?? 'one'
   return openTail(
-    wire,
-    { path: ['events'], query, after, journals, resumes: true, ...(onPlaced && { onPlaced }) },
+    http,
+    { path: ['events'], query, after, journals, resumes: true, ...(onPlaced && { onPositioned: onPlaced }) },
     signal,
   )
 }
 
 export function openTail(
-  wire: Wire,
+  http: HttpClient,
   plan: TailPlan,
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<JournalItem, undefined> {
-  const source = new TailSource(wire, plan)
+  const source = new TailSource(http, plan)
   // Now is when it is called, not when the first one is asked for.
   if (plan.after === 'now' && !signal?.aborted) source.begin()
-  return new Pulled(source, signal)
+  return new PullIterator(source, signal)
 }
 
 /** Goes on behind its cursor over any number of connections: nothing twice, nothing left out. */
 class TailSource implements Source<JournalItem> {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
   readonly #plan: TailPlan
   readonly #left = new AbortController()
   readonly #backoff = new Backoff()
@@ -62,8 +62,8 @@ class TailSource implements Source<JournalItem> {
   #seq = 0
   #opening: Promise<FrameReader> | undefined
 
-  constructor(wire: Wire, plan: TailPlan) {
-    this.#wire = wire
+  constructor(http: HttpClient, plan: TailPlan) {
+    this.#wire = http
     this.#plan = plan
     this.#after = plan.after
   }
@@ -87,7 +87,7 @@ class TailSource implements Source<JournalItem> {
       } catch (error) {
         this.#drop()
         if (this.#left.signal.aborted) break
-        if (!this.#plan.resumes || this.#wire.closing.aborted || !mayPass(error)) throw error
+        if (!this.#plan.resumes || this.#wire.closing.aborted || !isTransient(error)) throw error
         await this.#wire.timing.sleep(this.#backoff.next(), this.#until())
       }
     }
@@ -143,7 +143,7 @@ class TailSource implements Source<JournalItem> {
   #moveTo(cursor: string | undefined): void {
     if (cursor !== undefined) this.#after = cursor
     this.#backoff.reset()
-    this.#plan.onPlaced?.()
+    this.#plan.onPositioned?.()
   }
 }
 

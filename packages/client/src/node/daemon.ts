@@ -52,12 +52,12 @@ export class Daemon {
       const timer = setTimeout(resolve, startMs, `it said nothing within ${startMs} ms`)
       over.signal.addEventListener('abort', () => clearTimeout(timer))
     })
-    const calledOff = new Promise<'called off'>((resolve) => {
+    const cancelled = new Promise<'called off'>((resolve) => {
       if (signal?.aborted) resolve('called off')
       signal?.addEventListener('abort', () => resolve('called off'), { signal: over.signal })
     })
     try {
-      const why = await Promise.race([this.#first.then(addressIn), this.#ended, late, calledOff])
+      const why = await Promise.race([this.#first.then(addressIn), this.#ended, late, cancelled])
       if (typeof why === 'object') return why
       if (why === 'called off')
         throw new VitrineError('cancelled', 'It was called off before the daemon had started.', {

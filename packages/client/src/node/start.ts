@@ -1,6 +1,6 @@
 import { VitrineClient } from '../vitrine-client.ts'
 import { checkKeys } from '../wire/options.ts'
-import { Wire } from '../wire/wire.ts'
+import { HttpClient } from '../wire/wire.ts'
 import { Daemon } from './daemon.ts'
 
 export interface StartOptions {
@@ -36,7 +36,7 @@ export async function start(options: StartOptions = {}): Promise<VitrineClient> 
   )
   try {
     const { url, token } = await daemon.address(signal)
-    return new VitrineClient(new Wire({ url, ...(token !== undefined && { token }) }), () => daemon.end())
+    return new VitrineClient(new HttpClient({ url, ...(token !== undefined && { token }) }), () => daemon.end())
   } catch (error) {
     await daemon.end()
     throw error

@@ -1,9 +1,9 @@
 import { type Command, type ExecOptions, type ExecResult, isVitrineError } from '@vitrine/protocol'
-import { type Asked, askJson } from '../wire/ask.ts'
+import { type RequestOptions, requestJson } from '../wire/ask.ts'
 import { toBase64 } from '../wire/base64.ts'
 import { withFields } from '../wire/options.ts'
 import { bytesOfText, outgoing } from '../wire/outgoing.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What goes along with the command. */
@@ -12,18 +12,18 @@ const inlineBytes = 256 * 1024
 const addressLetters = 4_000
 
 /** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
-export async function exec(wire: Wire, command: Command, options: ExecOptions): Promise<ExecResult> {
+export async function exec(http: HttpClient, command: Command, options: ExecOptions): Promise<ExecResult> {
   const { signal } = options
   const began = performance.now()
   try {
-    return await askJson<ExecResult>(wire, { ...(await asked(command, options)), signal })
+    return await requestJson<ExecResult>(http, { ...(await asked(command, options)), signal })
   } catch (error) {
     if (!signal?.aborted || !isVitrineError(error) || error.code !== 'cancelled') throw error
     return cancelledAfter(performance.now() - began)
   }
 }
 
-async function asked(command: Command, options: ExecOptions): Promise<Asked> {
+async function asked(command: Command, options: ExecOptions): Promise<RequestOptions> {
   const { stdin, signal, timeoutMs, ...given } = options
   const request = withFields('exec', given, {
     command,
@@ -37,7 +37,7 @@ async function asked(command: Command, options: ExecOptions): Promise<Asked> {
   const { body, ...rest } = outgoing('stdin', bytesOfText(stdin), 'input_closed')
   if (signal?.aborted) {
     // Nothing will read it.
-    rest.leave()
+    rest.cancel()
     return { ...post, json: request }
   }
   const query = { options: JSON.stringify(request) }

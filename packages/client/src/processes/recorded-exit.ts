@@ -1,10 +1,10 @@
 import { isEvent, type ProcessExit } from '@vitrine/protocol'
 import { RemoteJournal } from '../journal/remote-journal.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 /** How a process ended as the journal has it, which outlives the sandbox. The wire is at the sandbox. */
-export async function recordedExit(wire: Wire, process: string): Promise<ProcessExit | undefined> {
-  const journal = new RemoteJournal('', wire)
+export async function recordedExit(http: HttpClient, process: string): Promise<ProcessExit | undefined> {
+  const journal = new RemoteJournal('', http)
   let before: string | undefined
   for (;;) {
     const page = await journal.read({

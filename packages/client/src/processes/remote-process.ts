@@ -1,10 +1,10 @@
 import type { OutputChunk, Process, ProcessExit, ProcessInfo } from '@vitrine/protocol'
 import { follow } from '../streams/follow.ts'
 import { type Query, wholeNumber } from '../wire/address.ts'
-import { askDone, askJson } from '../wire/ask.ts'
+import { requestVoid, requestJson } from '../wire/ask.ts'
 import { toBase64 } from '../wire/base64.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { type OutputEntry, outputChunk } from './output.ts'
 import { exitOf } from './process-info.ts'
 import { waitForExit } from './wait-for-exit.ts'
@@ -13,16 +13,16 @@ import { waitForExit } from './wait-for-exit.ts'
 export class RemoteProcess implements Process {
   readonly id: string
   readonly pid?: number
-  readonly #wire: Wire
-  readonly #sandbox: Wire
+  readonly #wire: HttpClient
+  readonly #sandbox: HttpClient
   #exit: Promise<ProcessExit> | undefined
 
   /** The wire is at the sandbox. */
-  constructor(wire: Wire, { id, pid }: Pick<ProcessInfo, 'id' | 'pid'>) {
+  constructor(http: HttpClient, { id, pid }: Pick<ProcessInfo, 'id' | 'pid'>) {
     this.id = id
     if (pid !== undefined) this.pid = pid
-    this.#sandbox = wire
-    this.#wire = wire.at('processes', id)
+    this.#sandbox = http
+    this.#wire = http.at('processes', id)
   }
 
   /** Nobody waits for it until somebody asks. */
@@ -49,7 +49,7 @@ export class RemoteProcess implements Process {
 
   async resize(cols: number, rows: number): Promise<void> {
     const json = { cols: wholeNumber('tty.cols', cols, 1), rows: wholeNumber('tty.rows', rows, 1) }
-    await askDone(this.#wire, { method: 'POST', path: ['terminal', 'resize'], json })
+    await requestVoid(this.#wire, { method: 'POST', path: ['terminal', 'resize'], json })
   }
 
   signal(name: string): Promise<void> {
@@ -65,11 +65,11 @@ export class RemoteProcess implements Process {
   }
 
   #post(path: string, json: unknown): Promise<void> {
-    return askDone(this.#wire, { method: 'POST', path: [path], json })
+    return requestVoid(this.#wire, { method: 'POST', path: [path], json })
   }
 
   async #ended(how: 'stop' | 'kill', query: Query = {}): Promise<ProcessExit> {
-    const info = await askJson<ProcessInfo>(this.#wire, { method: 'POST', path: [how], query })
+    const info = await requestJson<ProcessInfo>(this.#wire, { method: 'POST', path: [how], query })
     return exitOf(info) ?? this.exit
   }
 }

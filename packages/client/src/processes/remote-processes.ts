@@ -1,33 +1,33 @@
 import type { LogChunk, LogOptions, Process, ProcessExit, Processes, ProcessInfo } from '@vitrine/protocol'
 import { follow } from '../streams/follow.ts'
-import { askDone, askJson } from '../wire/ask.ts'
+import { requestVoid, requestJson } from '../wire/ask.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { type LogEntry, logChunk } from './output.ts'
 import { processInfo } from './process-info.ts'
 import { RemoteProcess } from './remote-process.ts'
 
 /** The processes of one sandbox, by id. */
 export class RemoteProcesses implements Processes {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
-  constructor(wire: Wire) {
-    this.#wire = wire
+  constructor(http: HttpClient) {
+    this.#wire = http
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
-    const { processes } = await askJson<{ processes: ProcessInfo[] }>(this.#wire, { path: ['processes'] })
+    const { processes } = await requestJson<{ processes: ProcessInfo[] }>(this.#wire, { path: ['processes'] })
     return processes.map(processInfo)
   }
 
   async get(id: string): Promise<ProcessInfo> {
-    return processInfo(await askJson<ProcessInfo>(this.#wire, { path: ['processes', id] }))
+    return processInfo(await requestJson<ProcessInfo>(this.#wire, { path: ['processes', id] }))
   }
 
   async logs(id: string, { signal, ...rest }: LogOptions = {}): Promise<readonly LogChunk[]> {
     const query = withFields('logs', rest, { follow: undefined })
     const asked = { path: ['processes', id, 'logs'], query, signal }
-    const { entries } = await askJson<{ entries: LogEntry[] }>(this.#wire, asked)
+    const { entries } = await requestJson<{ entries: LogEntry[] }>(this.#wire, asked)
     return entries.map(logChunk)
   }
 
@@ -63,7 +63,7 @@ export class RemoteProcesses implements Processes {
   }
 
   remove(id: string): Promise<void> {
-    return askDone(this.#wire, { method: 'DELETE', path: ['processes', id] })
+    return requestVoid(this.#wire, { method: 'DELETE', path: ['processes', id] })
   }
 
   #process(id: string): RemoteProcess {

@@ -5,14 +5,14 @@ import {
   type SpawnOptions,
   VitrineError,
 } from '@vitrine/protocol'
-import { askJson } from '../wire/ask.ts'
+import { requestJson } from '../wire/ask.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { RemoteProcess } from './remote-process.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** Starts a command and comes back while it runs. */
-export async function spawn(wire: Wire, command: Command, options: SpawnOptions): Promise<Process> {
+export async function spawn(http: HttpClient, command: Command, options: SpawnOptions): Promise<Process> {
   const { shell = true, timeoutMs, tty, signal, ...rest } = options
   if (signal?.aborted)
     throw new VitrineError('cancelled', 'It was called off before it began.', { cause: signal.reason })
@@ -25,8 +25,8 @@ export async function spawn(wire: Wire, command: Command, options: SpawnOptions)
     tty,
   })
   // Not called off with the signal: nobody would know whether it was started.
-  const info = await askJson<ProcessInfo>(wire, { method: 'POST', path: ['processes'], json })
-  const process = new RemoteProcess(wire, info)
+  const info = await requestJson<ProcessInfo>(http, { method: 'POST', path: ['processes'], json })
+  const process = new RemoteProcess(http, info)
   const kill = () => void process.kill().catch(() => undefined)
   if (signal?.aborted) kill()
   else signal?.addEventListener('abort', kill, { once: true })

@@ -1,13 +1,13 @@
 import { type Command, isVitrineError, type Lifecycle, VitrineError } from '@vitrine/protocol'
-import { askDone, askJson } from '../wire/ask.ts'
-import type { Wire } from '../wire/wire.ts'
+import { requestVoid, requestJson } from '../wire/ask.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 /** The wire is at the sandbox. */
 export class RemoteLifecycle implements Lifecycle {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
-  constructor(wire: Wire) {
-    this.#wire = wire
+  constructor(http: HttpClient) {
+    this.#wire = http
   }
 
   start(): Promise<void> {
@@ -31,12 +31,12 @@ export class RemoteLifecycle implements Lifecycle {
   }
 
   destroy(): Promise<void> {
-    return askDone(this.#wire, { method: 'DELETE', path: [] })
+    return requestVoid(this.#wire, { method: 'DELETE', path: [] })
   }
 
   async running(): Promise<boolean> {
     try {
-      return (await askJson<{ running: boolean }>(this.#wire, { path: ['running'] })).running
+      return (await requestJson<{ running: boolean }>(this.#wire, { path: ['running'] })).running
     } catch (error) {
       // What is gone does not run: that is the answer, and no failure.
       if (isVitrineError(error) && error.code === 'sandbox_destroyed') return false
@@ -56,10 +56,10 @@ export class RemoteLifecycle implements Lifecycle {
 
   async skipOnPersist(path: string): Promise<string> {
     const asked = { method: 'POST', path: ['skip-on-persist'], json: { path } } as const
-    return (await askJson<{ path: string }>(this.#wire, asked)).path
+    return (await requestJson<{ path: string }>(this.#wire, asked)).path
   }
 
   #post(path: string, json?: unknown): Promise<void> {
-    return askDone(this.#wire, { method: 'POST', path: [path], ...(json !== undefined && { json }) })
+    return requestVoid(this.#wire, { method: 'POST', path: [path], ...(json !== undefined && { json }) })
   }
 }

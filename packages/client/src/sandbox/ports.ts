@@ -1,24 +1,24 @@
 import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
-import { askJson } from '../wire/ask.ts'
+import { requestJson } from '../wire/ask.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 const defaultWaitMs = 30_000
 
 /** The listening ports of one sandbox. */
 export class RemotePorts implements Ports {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
-  constructor(wire: Wire) {
-    this.#wire = wire
+  constructor(http: HttpClient) {
+    this.#wire = http
   }
 
   async list(): Promise<readonly PortInfo[]> {
-    return (await askJson<{ ports: PortInfo[] }>(this.#wire, { path: ['ports'] })).ports
+    return (await requestJson<{ ports: PortInfo[] }>(this.#wire, { path: ['ports'] })).ports
   }
 
   async resolve(port: number): Promise<PortAddress> {
-    return askJson(this.#wire, { path: ['ports', portText(port)] })
+    return requestJson(this.#wire, { path: ['ports', portText(port)] })
   }
 
   async waitFor(
@@ -29,7 +29,7 @@ export class RemotePorts implements Ports {
       ...rest
     }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
   ): Promise<PortAddress> {
-    return askJson(this.#wire, {
+    return requestJson(this.#wire, {
       path: ['ports', portText(port)],
       query: withFields('waitFor', rest, { wait: timeoutMs }),
       limitMs: timeoutMs + this.#wire.timeoutMs,

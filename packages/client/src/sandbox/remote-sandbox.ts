@@ -19,11 +19,11 @@ import { spawn } from '../processes/spawn.ts'
 import type { RemoteSession } from '../sessions/remote-session.ts'
 import { RemoteSessions } from '../sessions/remote-sessions.ts'
 import { connectTerminal, type RemoteTerminal } from '../terminals/connect-terminal.ts'
-import { askDone, askJson } from '../wire/ask.ts'
+import { requestVoid, requestJson } from '../wire/ask.ts'
 import { askBytes } from '../wire/incoming.ts'
 import { checkKeys } from '../wire/options.ts'
 import { outgoing } from '../wire/outgoing.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import type { SandboxDescription } from './description.ts'
 import { RemoteLifecycle } from './lifecycle.ts'
 import { RemotePorts } from './ports.ts'
@@ -40,23 +40,23 @@ export class RemoteSandbox implements Sandbox {
   readonly ports: RemotePorts
   readonly lifecycle: RemoteLifecycle
   readonly sessions: RemoteSessions
-  readonly #wire: Wire
+  readonly #wire: HttpClient
   readonly #description: SandboxDescription
 
   /** The wire is at the sandbox. */
-  constructor(wire: Wire, description: SandboxDescription) {
+  constructor(http: HttpClient, description: SandboxDescription) {
     const { id, provider, root, capabilities } = description
     this.id = id
     this.provider = provider
     this.root = root
     this.capabilities = capabilities
-    this.journal = new RemoteJournal(id, wire)
-    this.processes = new RemoteProcesses(wire)
-    this.files = new RemoteFiles(wire)
-    this.ports = new RemotePorts(wire)
-    this.lifecycle = new RemoteLifecycle(wire)
-    this.sessions = new RemoteSessions(wire)
-    this.#wire = wire
+    this.journal = new RemoteJournal(id, http)
+    this.processes = new RemoteProcesses(http)
+    this.files = new RemoteFiles(http)
+    this.ports = new RemotePorts(http)
+    this.lifecycle = new RemoteLifecycle(http)
+    this.sessions = new RemoteSessions(http)
+    this.#wire = http
     this.#description = description
   }
 
@@ -83,11 +83,11 @@ export class RemoteSandbox implements Sandbox {
     { signal, ...query }: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
     const bytes = outgoing('archive', archive)
-    return askJson(this.#wire, { method: 'PUT', path: ['workspace'], query, bytes, signal })
+    return requestJson(this.#wire, { method: 'PUT', path: ['workspace'], query, bytes, signal })
   }
 
   record(events: readonly EventInput[]): Promise<void> {
-    return askDone(this.#wire, { method: 'POST', path: ['events'], json: { events } })
+    return requestVoid(this.#wire, { method: 'POST', path: ['events'], json: { events } })
   }
 
   openSession(options: OpenSessionOptions): Promise<RemoteSession> {

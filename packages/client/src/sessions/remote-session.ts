@@ -16,8 +16,8 @@ import {
 } from '@vitrine/protocol'
 import type { Transcript } from '@vitrine/views'
 import { tail } from '../journal/tail.ts'
-import { askDone, askJson } from '../wire/ask.ts'
-import type { Wire } from '../wire/wire.ts'
+import { requestVoid, requestJson } from '../wire/ask.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { runTurn } from './run-turn.ts'
 import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
 import { SessionWatch } from './session-watch.ts'
@@ -26,19 +26,19 @@ import { SessionWatch } from './session-watch.ts'
 export class RemoteSession implements Session {
   readonly id: string
   readonly agent: string
-  readonly #sandbox: Wire
-  readonly #wire: Wire
+  readonly #sandbox: HttpClient
+  readonly #wire: HttpClient
   readonly #watch: SessionWatch
   readonly #listeners = new Set<(event: JournalEvent) => void>()
   #state: SessionState
 
   /** The wire is at the sandbox. */
-  constructor(wire: Wire, state: SessionState) {
+  constructor(http: HttpClient, state: SessionState) {
     this.id = state.id
     this.agent = state.agent
-    this.#sandbox = wire
-    this.#wire = wire.at('sessions', state.id)
-    this.#watch = new SessionWatch(wire, state.id, (item) => this.#heard(item))
+    this.#sandbox = http
+    this.#wire = http.at('sessions', state.id)
+    this.#watch = new SessionWatch(http, state.id, (item) => this.#heard(item))
     this.#state = state
   }
 
@@ -75,7 +75,7 @@ export class RemoteSession implements Session {
   }
 
   async cancel(): Promise<void> {
-    await askDone(this.#wire, { method: 'POST', path: ['cancel'], json: {} })
+    await requestVoid(this.#wire, { method: 'POST', path: ['cancel'], json: {} })
     await this.#refresh()
   }
 
@@ -97,7 +97,7 @@ export class RemoteSession implements Session {
   }
 
   transcript(): Promise<Transcript> {
-    return askJson(this.#wire, { path: ['transcript'] })
+    return requestJson(this.#wire, { path: ['transcript'] })
   }
 
   setMode(mode: string): Promise<void> {
@@ -117,27 +117,27 @@ export class RemoteSession implements Session {
   }
 
   async respondPermission(permission: string, answer: PermissionAnswer): Promise<void> {
-    await askDone(this.#wire, { method: 'POST', path: ['permissions', permission], json: { answer } })
+    await requestVoid(this.#wire, { method: 'POST', path: ['permissions', permission], json: { answer } })
     this.#state = withoutAnswered(this.#state, permission)
   }
 
   async respondQuestion(question: string, answer: QuestionAnswer): Promise<void> {
-    await askDone(this.#wire, { method: 'POST', path: ['questions', question], json: answer })
+    await requestVoid(this.#wire, { method: 'POST', path: ['questions', question], json: answer })
     this.#state = withoutAnswered(this.#state, question)
   }
 
   async close(): Promise<void> {
-    await askDone(this.#wire, { method: 'DELETE', path: [] })
+    await requestVoid(this.#wire, { method: 'DELETE', path: [] })
     this.#state = closedState(this.#state)
   }
 
   async fork(options: { readonly id?: string } = {}): Promise<RemoteSession> {
-    const state = await askJson<SessionState>(this.#wire, { method: 'POST', path: ['fork'], json: options })
+    const state = await requestJson<SessionState>(this.#wire, { method: 'POST', path: ['fork'], json: options })
     return new RemoteSession(this.#sandbox, state)
   }
 
   async #choose(path: readonly string[], value: string | boolean): Promise<void> {
-    this.#state = await askJson<SessionState>(this.#wire, { method: 'PUT', path, json: { value } })
+    this.#state = await requestJson<SessionState>(this.#wire, { method: 'PUT', path, json: { value } })
   }
 
   async #heard(item: JournalItem): Promise<void> {
@@ -156,7 +156,7 @@ export class RemoteSession implements Session {
   /** What cannot be heard now stays as it was. */
   async #refresh(): Promise<void> {
     try {
-      this.#state = await askJson<SessionState>(this.#wire, { path: [] })
+      this.#state = await requestJson<SessionState>(this.#wire, { path: [] })
     } catch (error) {
       const isGone = isVitrineError(error) && ['session_closed', 'session_not_found'].includes(error.code)
       if (isGone) this.#state = closedState(this.#state)

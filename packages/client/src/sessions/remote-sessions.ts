@@ -1,17 +1,17 @@
 import type { OpenSessionOptions, SessionInfo, Sessions } from '@vitrine/protocol'
-import { askJson } from '../wire/ask.ts'
+import { requestJson } from '../wire/ask.ts'
 import { withFields } from '../wire/options.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { RemoteSession } from './remote-session.ts'
 import type { SessionState } from './session-state.ts'
 
 /** The sessions of one sandbox. */
 export class RemoteSessions implements Sessions {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
   /** The wire is at the sandbox. */
-  constructor(wire: Wire) {
-    this.#wire = wire
+  constructor(http: HttpClient) {
+    this.#wire = http
   }
 
   open(options: OpenSessionOptions): Promise<RemoteSession> {
@@ -19,11 +19,11 @@ export class RemoteSessions implements Sessions {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
-    return (await askJson<{ sessions: SessionInfo[] }>(this.#wire, { path: ['sessions'] })).sessions
+    return (await requestJson<{ sessions: SessionInfo[] }>(this.#wire, { path: ['sessions'] })).sessions
   }
 
   async get(id: string): Promise<RemoteSession> {
-    const state = await askJson<SessionState>(this.#wire, { path: ['sessions', id] })
+    const state = await requestJson<SessionState>(this.#wire, { path: ['sessions', id] })
     return new RemoteSession(this.#wire, state)
   }
 
@@ -42,7 +42,7 @@ export class RemoteSessions implements Sessions {
     path: readonly string[],
     { signal, ...json }: Partial<OpenSessionOptions> & { readonly resume?: true | undefined },
   ): Promise<RemoteSession> {
-    const state = await askJson<SessionState>(this.#wire, { method: 'POST', path, json, signal })
+    const state = await requestJson<SessionState>(this.#wire, { method: 'POST', path, json, signal })
     return new RemoteSession(this.#wire, state)
   }
 }

@@ -1,8 +1,8 @@
 import { type ContentBlock, isVitrineError, type PromptResult, VitrineError } from '@vitrine/protocol'
-import { askDone, askJson } from '../wire/ask.ts'
+import { requestVoid, requestJson } from '../wire/ask.ts'
 import { withFields } from '../wire/options.ts'
-import { insist, poll } from '../wire/poll.ts'
-import type { Wire } from '../wire/wire.ts'
+import { retryIdempotent, poll } from '../wire/poll.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 const waitMs = 20_000
 /** How often something is asked for again that is the same each time. */
@@ -23,28 +23,28 @@ type TurnAnswer = PromptResult | { readonly turn: string; readonly running: true
 
 /** Prompts, and waits for the end: the turn goes on at the server whatever becomes of the connection. */
 export async function runTurn(
-  wire: Wire,
+  http: HttpClient,
   { turn, prompt, rest, signal, onBegun }: TurnRequest,
 ): Promise<PromptResult> {
   let again = false
-  await insist(wire, times, () => {
+  await retryIdempotent(http, times, () => {
     // A daemon that has it may be gone by now: the one after it looks into the record.
     const json = withFields('prompt', rest, { prompt, turn, again: again || undefined })
     again = true
-    return askJson(wire, { method: 'POST', path: ['prompt'], json, limitMs: wire.timeoutMs })
+    return requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs })
   })
   onBegun()
-  const cancel = () => void cancelTurn(wire, turn)
+  const cancel = () => void cancelTurn(http, turn)
   if (signal?.aborted) cancel()
   signal?.addEventListener('abort', cancel)
   try {
     const question = () =>
-      askJson<TurnAnswer>(wire, {
+      requestJson<TurnAnswer>(http, {
         path: ['turns', turn],
         query: { wait: waitMs },
-        limitMs: waitMs + wire.timeoutMs,
+        limitMs: waitMs + http.timeoutMs,
       }).catch((error: unknown) => neverBegun(turn, error))
-    return (await poll(wire, question, isOver)) as PromptResult
+    return (await poll(http, question, isOver)) as PromptResult
   } finally {
     signal?.removeEventListener('abort', cancel)
   }
@@ -65,7 +65,7 @@ function neverBegun(turn: string, error: unknown): never {
 }
 
 /** What comes of it is in the result of the turn. */
-async function cancelTurn(wire: Wire, turn: string): Promise<void> {
-  const request = () => askDone(wire, { method: 'POST', path: ['cancel'], json: { turn } })
-  await insist(wire, times, request).catch(() => undefined)
+async function cancelTurn(http: HttpClient, turn: string): Promise<void> {
+  const request = () => requestVoid(http, { method: 'POST', path: ['cancel'], json: { turn } })
+  await retryIdempotent(http, times, request).catch(() => undefined)
 }

@@ -1,13 +1,13 @@
 import type { JournalItem } from '@vitrine/protocol'
 import { tail } from '../journal/tail.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 
 /** How long a prompt waits for the watch before it goes ahead without. */
 const readyMs = 5_000
 
 /** Follows the events of one session, over one connection, for as long as somebody needs it. */
 export class SessionWatch {
-  readonly #wire: Wire
+  readonly #wire: HttpClient
   readonly #session: string
   readonly #onItem: (item: JournalItem) => Promise<void>
   #users = 0
@@ -15,8 +15,8 @@ export class SessionWatch {
   #ready: Promise<void> = Promise.resolve()
 
   /** The wire is at the sandbox. */
-  constructor(wire: Wire, session: string, onItem: (item: JournalItem) => Promise<void>) {
-    this.#wire = wire
+  constructor(http: HttpClient, session: string, onItem: (item: JournalItem) => Promise<void>) {
+    this.#wire = http
     this.#session = session
     this.#onItem = onItem
   }

@@ -1,26 +1,26 @@
-import type { Asked } from '../wire/ask.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { RequestOptions } from '../wire/ask.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { askFrames, dataOf, errorOf, type FrameReader } from './frame-reader.ts'
-import { Pulled, type Source } from './pulled.ts'
+import { PullIterator, type Source } from './pulled.ts'
 
 /** The items of a stream that has an end, and cannot be taken up again: cut before that, it is an error. */
 export function follow<Item>(
-  wire: Wire,
-  { signal, ...asked }: Asked,
+  http: HttpClient,
+  { signal, ...asked }: RequestOptions,
   toItem: (data: unknown) => Item,
 ): AsyncIterableIterator<Item, undefined> {
-  return new Pulled(new Followed(wire, asked, toItem), signal)
+  return new PullIterator(new Followed(http, asked, toItem), signal)
 }
 
 class Followed<Item> implements Source<Item> {
-  readonly #wire: Wire
-  readonly #asked: Asked
+  readonly #wire: HttpClient
+  readonly #asked: RequestOptions
   readonly #toItem: (data: unknown) => Item
   readonly #left = new AbortController()
   #frames: FrameReader | undefined
 
-  constructor(wire: Wire, asked: Asked, toItem: (data: unknown) => Item) {
-    this.#wire = wire
+  constructor(http: HttpClient, asked: RequestOptions, toItem: (data: unknown) => Item) {
+    this.#wire = http
     this.#asked = asked
     this.#toItem = toItem
   }

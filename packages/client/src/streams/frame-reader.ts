@@ -1,34 +1,34 @@
 import { fromProblem } from '@vitrine/protocol'
-import { type Answer, type Asked, ask } from '../wire/ask.ts'
+import { type RequestResult, type RequestOptions, request } from '../wire/ask.ts'
 import { connectionFailed } from '../wire/failures.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { type Frame, SseParser } from './sse-parser.ts'
 
 /** Asks for a stream of frames. */
-export async function askFrames(wire: Wire, asked: Asked): Promise<FrameReader> {
+export async function askFrames(http: HttpClient, asked: RequestOptions): Promise<FrameReader> {
   const headers = { ...asked.headers, accept: 'text/event-stream' }
-  const answer = await ask(wire, { ...asked, headers })
+  const answer = await request(http, { ...asked, headers })
   const type = answer.response.headers.get('content-type') ?? 'nothing'
-  if (type.startsWith('text/event-stream')) return new FrameReader(answer, wire.timing.idleMs)
-  answer.callOff.end('left')
+  if (type.startsWith('text/event-stream')) return new FrameReader(answer, http.timing.idleMs)
+  answer.cancellation.end('left')
   const { status } = answer.response
   throw connectionFailed(`${answer.where}: expected a stream, got ${status} with ${type}.`, undefined, status)
 }
 
 /** The frames of one connection, read no further than whoever asks for them. */
 export class FrameReader {
-  readonly #answer: Answer
+  readonly #answer: RequestResult
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   readonly #parser = new SseParser()
   readonly #idleMs: number
   #frames: Frame[] = []
   #reading: Promise<boolean> | undefined
 
-  constructor(answer: Answer, idleMs: number) {
+  constructor(answer: RequestResult, idleMs: number) {
     this.#answer = answer
     this.#idleMs = idleMs
     this.#reader = answer.response.body?.getReader()
-    answer.callOff.beginStream()
+    answer.cancellation.beginStream()
   }
 
   /** The next one; nothing once the connection has ended, in whatever way it ended. */
@@ -49,7 +49,7 @@ export class FrameReader {
   }
 
   async #read(): Promise<boolean> {
-    const { callOff } = this.#answer
+    const { cancellation: callOff } = this.#answer
     const silence = setTimeout(() => callOff.end('silent'), this.#idleMs)
     try {
       const part = await this.#reader?.read()
@@ -68,7 +68,7 @@ export class FrameReader {
   }
 
   close(): void {
-    this.#answer.callOff.end('left')
+    this.#answer.cancellation.end('left')
     this.#reader?.cancel().catch(() => undefined)
   }
 

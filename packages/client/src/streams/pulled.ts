@@ -7,7 +7,7 @@ export interface Source<Item> {
 }
 
 /** Items of a source: in order however they are asked for, ended quietly by the signal or by leaving the loop. */
-export class Pulled<Item> implements AsyncIterableIterator<Item, undefined> {
+export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined> {
   readonly #source: Source<Item>
   readonly #signal: AbortSignal | undefined
   readonly #end = () => this.#close()

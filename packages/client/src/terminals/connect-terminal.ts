@@ -2,7 +2,7 @@ import { fromProblem, type ProcessExit, VitrineError } from '@vitrine/protocol'
 import { pathOf } from '../wire/address.ts'
 import { toBase64 } from '../wire/base64.ts'
 import { connectionFailed } from '../wire/failures.ts'
-import type { Wire } from '../wire/wire.ts'
+import type { HttpClient } from '../wire/wire.ts'
 import { Listeners } from './listeners.ts'
 
 /** The terminal of a process: what it shows, and what is typed. Each `on…` returns how to stop listening. */
@@ -20,16 +20,16 @@ export interface RemoteTerminal {
   close(): void
 }
 
-interface Said extends Partial<ProcessExit> {
+interface TerminalMessage extends Partial<ProcessExit> {
   readonly type: 'ready' | 'exit' | 'error'
   readonly code?: string
   readonly message?: string
 }
 
 /** The wire is at the sandbox. */
-export function connectTerminal(wire: Wire, process: string): RemoteTerminal {
-  const path = pathOf([...wire.parts, 'processes', process, 'terminal', 'ws'])
-  const socket = new WebSocket(`${wire.url.replace(/^http/, 'ws')}${path}`, protocolsOf(wire))
+export function connectTerminal(http: HttpClient, process: string): RemoteTerminal {
+  const path = pathOf([...http.parts, 'processes', process, 'terminal', 'ws'])
+  const socket = new WebSocket(`${http.url.replace(/^http/, 'ws')}${path}`, protocolsOf(http))
   socket.binaryType = 'arraybuffer'
   const data = new Listeners<Uint8Array>()
   const exits = new Listeners<ProcessExit>('keep')
@@ -45,13 +45,13 @@ export function connectTerminal(wire: Wire, process: string): RemoteTerminal {
   }
   const close = () => {
     isLeft = true
-    wire.closing.removeEventListener('abort', close)
+    http.closing.removeEventListener('abort', close)
     ready.reject(new VitrineError('cancelled', 'The terminal was left.'))
     if (socket.readyState === WebSocket.OPEN) say({ type: 'close' })
     socket.close()
   }
   const hear = (text: string) => {
-    const said = JSON.parse(text) as Said
+    const said = JSON.parse(text) as TerminalMessage
     if (said.type === 'ready') ready.resolve()
     else if (said.type === 'error') fail(fromProblem({ code: said.code ?? 'internal', detail: said.message }))
     else {
@@ -72,10 +72,10 @@ export function connectTerminal(wire: Wire, process: string): RemoteTerminal {
     else data.tell(new Uint8Array(message))
   })
   socket.addEventListener('close', ({ code }) => {
-    wire.closing.removeEventListener('abort', close)
+    http.closing.removeEventListener('abort', close)
     if (!isLeft && !isOver) fail(connectionFailed(`The terminal ${path} was cut (${code}).`))
   })
-  wire.closing.addEventListener('abort', close)
+  http.closing.addEventListener('abort', close)
 
   return {
     ready: ready.promise,
@@ -95,6 +95,6 @@ export function connectTerminal(wire: Wire, process: string): RemoteTerminal {
 }
 
 /** Browsers let a page send no headers with a WebSocket: the token goes as a protocol. */
-function protocolsOf({ token }: Wire): string[] {
+function protocolsOf({ token }: HttpClient): string[] {
   return token === undefined ? ['vitrine'] : ['vitrine', `vitrine.token.${token}`]
 }

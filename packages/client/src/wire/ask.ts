@@ -1,12 +1,12 @@
 import { fromProblem, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { pathOf, type Query, queryOf } from './address.ts'
-import { CallOff } from './call-off.ts'
+import { RequestCancellation } from './call-off.ts'
 import { connectionFailed, failureOf, isLateProblem } from './failures.ts'
-import { NamedCall } from './named-call.ts'
+import { CancellableCall } from './named-call.ts'
 import { type Outgoing, sendable } from './outgoing.ts'
-import type { Wire } from './wire.ts'
+import type { HttpClient } from './wire.ts'
 
-export interface Asked {
+export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below where the wire is. */
   readonly path: readonly string[]
@@ -23,58 +23,58 @@ export interface Asked {
 }
 
 /** An answer that has begun, and how to be done with it. */
-export interface Answer {
+export interface RequestResult {
   readonly response: Response
-  readonly callOff: CallOff
+  readonly cancellation: RequestCancellation
   readonly where: string
 }
 
 /** Asks, and throws whatever is no success. */
-export async function ask(wire: Wire, asked: Asked): Promise<Answer> {
+export async function request(http: HttpClient, asked: RequestOptions): Promise<RequestResult> {
   const { method = 'GET', query = {}, bytes, signal, until } = asked
-  const path = pathOf([...wire.parts, ...asked.path])
+  const path = pathOf([...http.parts, ...asked.path])
   const where = `${method} ${path}`
-  const address = `${wire.url}${path}${queryOf(query)}`
-  const named = signal && new NamedCall(wire, signal)
-  const callOff = new CallOff({
+  const address = `${http.url}${path}${queryOf(query)}`
+  const named = signal && new CancellableCall(http, signal)
+  const cancellation = new RequestCancellation({
     where,
     caller: signal ?? until,
-    closing: wire.closing,
-    limitMs: limitOf(wire, asked),
+    closing: http.closing,
+    limitMs: limitOf(http, asked),
     named,
   })
   try {
-    if (callOff.signal.aborted) throw callOff.error()
-    const response = await wire.fetch(address, {
+    if (cancellation.signal.aborted) throw cancellation.error()
+    const response = await http.fetch(address, {
       method,
-      ...(await contentOf(wire, asked, named)),
-      signal: callOff.signal,
+      ...(await contentOf(http, asked, named)),
+      signal: cancellation.signal,
     })
-    if (response.ok) return { response, callOff, where }
+    if (response.ok) return { response, cancellation, where }
     throw await failureOf(response, where)
   } catch (error) {
-    bytes?.leave()
-    callOff.release()
-    if (callOff.signal.aborted) throw callOff.error(error)
-    throw bytes?.failure() ?? (isVitrineError(error) ? error : callOff.error(error))
+    bytes?.cancel()
+    cancellation.release()
+    if (cancellation.signal.aborted) throw cancellation.error(error)
+    throw bytes?.failure() ?? (isVitrineError(error) ? error : cancellation.error(error))
   }
 }
 
-function limitOf(wire: Wire, { method = 'GET', limitMs }: Asked): number | undefined {
+function limitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions): number | undefined {
   if (limitMs === 'none') return undefined
-  return limitMs ?? (method === 'GET' ? wire.timeoutMs : undefined)
+  return limitMs ?? (method === 'GET' ? http.timeoutMs : undefined)
 }
 
 async function contentOf(
-  wire: Wire,
-  { json, bytes, headers }: Asked,
-  named: NamedCall | undefined,
+  http: HttpClient,
+  { json, bytes, headers }: RequestOptions,
+  named: CancellableCall | undefined,
 ): Promise<RequestInit> {
   // Whatever takes minutes: its headers come before anybody gives up on them, and its JSON in the end.
   const patient = { accept: 'application/json', 'vitrine-keepalive': 'true' }
-  const all = { ...patient, ...wire.headers(), ...headers, ...named?.headers() }
+  const all = { ...patient, ...http.headers(), ...headers, ...named?.headers() }
   if (bytes !== undefined) {
-    const body = named?.isCalledOff ? new Uint8Array() : bytes.body
+    const body = named?.isCancelled ? new Uint8Array() : bytes.body
     return { headers: { ...all, 'content-type': 'application/octet-stream' }, ...(await sendable(body)) }
   }
   if (json === undefined) return { headers: all }
@@ -91,24 +91,24 @@ function written(json: unknown): string {
 }
 
 /** Asks for JSON. The server answers with what the contract says; nothing here checks it a second time. */
-export async function askJson<T>(wire: Wire, asked: Asked): Promise<T> {
-  const answer = await ask(wire, asked)
+export async function requestJson<T>(http: HttpClient, asked: RequestOptions): Promise<T> {
+  const answer = await request(http, asked)
   return answered(await textOf(answer, asked), answer) as T
 }
 
 /** Read to its end, a connection can be used again. */
-async function textOf({ response, callOff }: Answer, { bytes }: Asked): Promise<string> {
+async function textOf({ response, cancellation: callOff }: RequestResult, { bytes }: RequestOptions): Promise<string> {
   try {
     return await response.text()
   } catch (error) {
     throw callOff.error(error)
   } finally {
     callOff.release()
-    bytes?.leave()
+    bytes?.cancel()
   }
 }
 
-function answered(text: string, { where, response }: Answer): unknown {
+function answered(text: string, { where, response }: RequestResult): unknown {
   const answer = parsed(text, where, response.status)
   if (isLateProblem(answer)) throw fromProblem(answer)
   return answer
@@ -123,8 +123,8 @@ function parsed(text: string, where: string, status: number): unknown {
 }
 
 /** Asks for something to be done that has no answer. */
-export async function askDone(wire: Wire, asked: Asked): Promise<void> {
-  const answer = await ask(wire, asked)
+export async function requestVoid(http: HttpClient, asked: RequestOptions): Promise<void> {
+  const answer = await request(http, asked)
   const text = await textOf(answer, asked)
   // What took long has begun as a success; what came of it is known now.
   if (text.trim() !== '') answered(text, answer)

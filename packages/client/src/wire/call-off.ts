@@ -1,6 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 import { connectionFailed } from './failures.ts'
-import type { NamedCall } from './named-call.ts'
+import type { CancellableCall } from './named-call.ts'
 
 type Why = 'caller' | 'closed' | 'late' | 'silent' | 'left'
 
@@ -10,11 +10,11 @@ export interface CallOffOptions {
   readonly closing: AbortSignal
   readonly limitMs: number | undefined
   /** By which the server learns that the caller called it off; without one, the connection is dropped at once. */
-  readonly named: NamedCall | undefined
+  readonly named: CancellableCall | undefined
 }
 
 /** What can end one request before its time, and how that is told. Released, it holds on to nothing. */
-export class CallOff {
+export class RequestCancellation {
   readonly #controller = new AbortController()
   readonly #released = new AbortController()
   readonly #options: CallOffOptions
@@ -89,8 +89,8 @@ export class CallOff {
   }
 
   /** The server first: only it can say what came of the call. The connection is dropped when it does not say. */
-  async #callOff(named: NamedCall): Promise<void> {
-    await named.callOff(this.#released.signal, () => this.#isStreaming)
+  async #callOff(named: CancellableCall): Promise<void> {
+    await named.cancel(this.#released.signal, () => this.#isStreaming)
     if (!this.#released.signal.aborted) this.end('caller')
   }
 }

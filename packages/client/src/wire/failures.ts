@@ -56,7 +56,7 @@ export function isTransportFailure(error: unknown): boolean {
 }
 
 /** A stream that ended like this may be opened again. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (isTransportFailure(error)) return true
   if (!isVitrineError(error) || error.code === 'connection_failed') return false
   const { status, retryable } = error

@@ -1,15 +1,15 @@
-import { type Answer, type Asked, ask } from './ask.ts'
+import { type RequestResult, type RequestOptions, request } from './ask.ts'
 import { connectionFailed } from './failures.ts'
-import type { Wire } from './wire.ts'
+import type { HttpClient } from './wire.ts'
 
 /** Asks for bytes, as they come. */
-export async function askBytes(wire: Wire, asked: Asked): Promise<ReadableStream<Uint8Array>> {
+export async function askBytes(http: HttpClient, asked: RequestOptions): Promise<ReadableStream<Uint8Array>> {
   const headers = { accept: '*/*', ...asked.headers }
-  return incoming(await ask(wire, { ...asked, headers }))
+  return incoming(await request(http, { ...asked, headers }))
 }
 
 /** The body of an answer: pulled, and never complete when it is not. */
-export function incoming({ response, callOff, where }: Answer): ReadableStream<Uint8Array> {
+export function incoming({ response, cancellation: callOff, where }: RequestResult): ReadableStream<Uint8Array> {
   callOff.beginStream()
   const reader = response.body?.getReader()
   const expected = lengthOf(response.headers)

@@ -1,30 +1,30 @@
 import { randomHex } from '@vitrine/protocol'
 import { pathOf } from './address.ts'
-import type { Wire } from './wire.ts'
+import type { HttpClient } from './wire.ts'
 
 const firstPauseMs = 20
 
 /** A call under an id, by which the server can be told that its caller called it off. */
-export class NamedCall {
+export class CancellableCall {
   /** It was called off before it was sent: it is sent all the same, for the record, with nothing to work on. */
-  readonly isCalledOff: boolean
+  readonly isCancelled: boolean
   readonly #id = `call_${randomHex(16)}`
-  readonly #wire: Wire
+  readonly #wire: HttpClient
 
-  constructor(wire: Wire, caller: AbortSignal) {
-    this.#wire = wire
-    this.isCalledOff = caller.aborted
+  constructor(http: HttpClient, caller: AbortSignal) {
+    this.#wire = http
+    this.isCancelled = caller.aborted
   }
 
   headers(): Record<string, string> {
-    return { 'vitrine-call': this.#id, ...(this.isCalledOff && { 'vitrine-cancelled': 'true' }) }
+    return { 'vitrine-call': this.#id, ...(this.isCancelled && { 'vitrine-cancelled': 'true' }) }
   }
 
   /** Settles when the answer is there, which is when `answered` aborts, or when it has been waited for long enough. */
-  async callOff(answered: AbortSignal, isStreaming: () => boolean): Promise<void> {
+  async cancel(answered: AbortSignal, isStreaming: () => boolean): Promise<void> {
     const { timing } = this.#wire
-    const over = AbortSignal.any([answered, AbortSignal.timeout(timing.callOffMs)])
-    if (this.isCalledOff) return aborted(over)
+    const over = AbortSignal.any([answered, AbortSignal.timeout(timing.cancelMs)])
+    if (this.isCancelled) return aborted(over)
     // Again and again: on a connection of its own, this may be there before the call itself.
     for (let pauseMs = firstPauseMs; !over.aborted; pauseMs *= 2) {
       await this.#tellServer(over)

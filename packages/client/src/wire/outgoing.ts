@@ -6,7 +6,7 @@ export interface Outgoing {
   /** What broke at its source, if that is what broke. */
   failure(): VitrineError | undefined
   /** Nobody reads it any more. */
-  leave(): void
+  cancel(): void
 }
 
 /** `file_failed`, or `input_closed` for the input of a command: what a source that breaks is blamed with. */
@@ -32,7 +32,7 @@ export function bytesOfText<Data>(data: string | Data): Data | Uint8Array {
 }
 
 function whole(body: Uint8Array): Outgoing {
-  return { body, failure: () => undefined, leave: () => undefined }
+  return { body, failure: () => undefined, cancel: () => undefined }
 }
 
 /** Pulled, never ahead of the connection; and it remembers what went wrong, which `fetch` does not tell. */
@@ -68,7 +68,7 @@ function streamed(what: string, source: ReadableStream<Uint8Array>, broken: Brok
     },
     { highWaterMark: 0 },
   )
-  return { body, failure: () => failed, leave }
+  return { body, failure: () => failed, cancel: leave }
 }
 
 /** Browsers send no streams over HTTP/1.1; there it is collected first. */

@@ -1,13 +1,13 @@
 import { Backoff } from './backoff.ts'
 import { isTransportFailure } from './failures.ts'
-import type { Wire } from './wire.ts'
+import type { HttpClient } from './wire.ts'
 
 /** A server that does not wait itself is not asked more often than this. */
 const leastMs = 200
 
 /** Asks until the answer is final. What is waited for goes on at the server, so a connection that fails is no end. */
 export async function poll<Answer>(
-  wire: Wire,
+  http: HttpClient,
   question: () => Promise<Answer>,
   isFinal: (answer: Answer) => boolean,
 ): Promise<Answer> {
@@ -18,17 +18,17 @@ export async function poll<Answer>(
       const answer = await question()
       if (isFinal(answer)) return answer
       backoff.reset()
-      if (performance.now() - began < leastMs) await wire.timing.sleep(leastMs, wire.closing)
+      if (performance.now() - began < leastMs) await http.timing.sleep(leastMs, http.closing)
     } catch (error) {
-      if (wire.closing.aborted || !isTransportFailure(error)) throw error
-      await wire.timing.sleep(backoff.next(), wire.closing)
+      if (http.closing.aborted || !isTransportFailure(error)) throw error
+      await http.timing.sleep(backoff.next(), http.closing)
     }
   }
 }
 
 /** Asks for something again that is the same however often it is asked for. */
-export async function insist<Answer>(
-  wire: Wire,
+export async function retryIdempotent<Answer>(
+  http: HttpClient,
   times: number,
   request: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -37,8 +37,8 @@ export async function insist<Answer>(
     try {
       return await request()
     } catch (error) {
-      if (again === times || wire.closing.aborted || !isTransportFailure(error)) throw error
-      await wire.timing.sleep(backoff.next(), wire.closing)
+      if (again === times || http.closing.aborted || !isTransportFailure(error)) throw error
+      await http.timing.sleep(backoff.next(), http.closing)
     }
   }
 }

@@ -5,10 +5,10 @@ export interface Timing {
   /** A stream that says nothing for so long is dead. */
   readonly idleMs: number
   /** How long the answer of a call that was called off is waited for. */
-  readonly callOffMs: number
+  readonly cancelMs: number
 }
 
-export const defaultTiming: Timing = { sleep, idleMs: 25_000, callOffMs: 5_000 }
+export const defaultTiming: Timing = { sleep, idleMs: 25_000, cancelMs: 5_000 }
 
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

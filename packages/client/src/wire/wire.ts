@@ -2,7 +2,7 @@ import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { defaultTiming, type Timing } from './timing.ts'
 import { checkedTraceparent } from './traceparent.ts'
 
-export interface WireOptions {
+export interface HttpClientOptions {
   /** Where the daemon listens: `http://127.0.0.1:8700`. A page may give a path of its own origin. */
   readonly url: string
   readonly token?: string
@@ -13,28 +13,28 @@ export interface WireOptions {
   readonly timeoutMs?: number
 }
 
-interface Place {
+interface RequestScope {
   readonly parts: readonly string[]
   readonly context: CallContext
 }
 
 /** How one daemon is reached: everything that requests have in common. */
-export class Wire {
+export class HttpClient {
   readonly url: string
   readonly token: string | undefined
   readonly timeoutMs: number
   readonly timing: Timing
   /** The first parts of every path. */
   readonly parts: readonly string[]
-  readonly #options: WireOptions
+  readonly #options: HttpClientOptions
   readonly #closing: AbortController
   readonly #context: CallContext
 
   constructor(
-    options: WireOptions,
+    options: HttpClientOptions,
     timing: Timing = defaultTiming,
     closing = new AbortController(),
-    place: Place = { parts: [], context: {} },
+    place: RequestScope = { parts: [], context: {} },
   ) {
     this.url = baseOf(options.url)
     this.token = options.token
@@ -47,17 +47,17 @@ export class Wire {
   }
 
   /** The same, further down. */
-  at(...parts: readonly string[]): Wire {
+  at(...parts: readonly string[]): HttpClient {
     return this.#elsewhere({ parts: [...this.parts, ...parts], context: this.#context })
   }
 
   /** The same; what is asked carries that context. */
-  as(context: CallContext): Wire {
+  as(context: CallContext): HttpClient {
     return this.#elsewhere({ parts: this.parts, context: { ...this.#context, ...context } })
   }
 
-  #elsewhere(place: Place): Wire {
-    return new Wire(this.#options, this.timing, this.#closing, place)
+  #elsewhere(place: RequestScope): HttpClient {
+    return new HttpClient(this.#options, this.timing, this.#closing, place)
   }
 
   get closing(): AbortSignal {

@@ -68,7 +68,7 @@ it('hears a refusal while it still sends, and leaves the source', async () => {
 })
 
 it('is called off while its source has nothing more to give', async () => {
-  const { sandbox } = await newScene(({ request }) => void request.resume(), { callOffMs: 50 })
+  const { sandbox } = await newScene(({ request }) => void request.resume(), { cancelMs: 50 })
   const caller = new AbortController()
   let isLeft = false
   const half = new ReadableStream<Uint8Array>({

@@ -78,7 +78,7 @@ it('is cancelled by its caller, which is a result', async () => {
         isGone = true
       })
     },
-    { callOffMs: 50 },
+    { cancelMs: 50 },
   )
   const caller = new AbortController()
   const running = sandbox.exec('sleep 1000', { signal: caller.signal })

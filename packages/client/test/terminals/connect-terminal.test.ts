@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { connectTerminal } from '../../src/terminals/connect-terminal.ts'
-import { Wire } from '../../src/wire/wire.ts'
+import { HttpClient } from '../../src/wire/wire.ts'
 import { terminalServer } from './terminal-server.ts'
 
 async function newTerminal() {
   const server = await terminalServer()
-  const wire = new Wire({ url: server.url, token: 'secret' }).at('sandboxes', 'sbx_1')
+  const wire = new HttpClient({ url: server.url, token: 'secret' }).at('sandboxes', 'sbx_1')
   const terminal = connectTerminal(wire, 'proc_1')
   const shown: number[] = []
   const errors: string[] = []

@@ -66,7 +66,7 @@ it('sends what was called off before it began, with nothing to work on, and thro
 
 it('gives up waiting for a server that says nothing, and drops the connection', async () => {
   const answers: ServerResponse[] = []
-  const { sandbox, lines } = await newScene(({ response }) => void answers.push(response), { callOffMs: 50 })
+  const { sandbox, lines } = await newScene(({ response }) => void answers.push(response), { cancelMs: 50 })
   const caller = new AbortController()
   const asked = sandbox.files.stat('a', { signal: caller.signal })
   asked.catch(() => undefined)

@@ -304,7 +304,7 @@ it('closes in the record what an earlier host left open there', async () => {
   host = await openHost(options)
   const sandbox = await host.attach(id)
   expect(await sandbox.sessions.list()).toMatchObject([{ id: 'left', state: 'closed' }])
-  await sandbox.sessions.settle()
+  await sandbox.sessions.closeInterrupted()
   expect(await eventsOf(sandbox, 'session.closed')).toMatchObject([
     { session: 'left', data: { reason: 'interrupted', endedBy: 'host' } },
   ])

@@ -7,7 +7,7 @@ import {
 } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { JournalHead, StoreConnection } from '../stores/contract.ts'
-import { Plan, type Wish, workKey } from './plan.ts'
+import { Plan, type CommitRequest, workKey } from './plan.ts'
 
 const maxBatchEvents = 1_024
 const maxBatchBytes = 4 * 1024 * 1024
@@ -19,9 +19,9 @@ export interface JournalState {
   head: JournalHead
 }
 
-interface Waiting {
+interface PendingCommit {
   readonly journal: JournalState
-  readonly wish: Wish
+  readonly wish: CommitRequest
   readonly size: number
   /** Endings wait out a failing disk; everything else is told at once. */
   readonly ending: boolean
@@ -55,7 +55,7 @@ export class Committer {
   readonly #openWork: Map<string, OpenWork>
   #idle: { readonly ticket: number; resolve(): void }[] = []
   #tickets = 0
-  #queue: Waiting[] = []
+  #queue: PendingCommit[] = []
   #pendingBytes = 0
   #position: number
   #running = false
@@ -86,7 +86,7 @@ export class Committer {
 
   append(
     journal: JournalState,
-    wish: Wish,
+    wish: CommitRequest,
     { size, ending }: { size: number; ending: boolean },
   ): Promise<readonly JournalEvent[]> {
     const refusal = this.#refusal(size, ending)
@@ -182,8 +182,8 @@ export class Committer {
     if (this.#failing) void this.#retry()
   }
 
-  #take(plan: Plan): { waiting: Waiting; entries: readonly Entry[] }[] {
-    const taken: { waiting: Waiting; entries: readonly Entry[] }[] = []
+  #take(plan: Plan): { waiting: PendingCommit; entries: readonly Entry[] }[] {
+    const taken: { waiting: PendingCommit; entries: readonly Entry[] }[] = []
     let next = 0
     for (; next < this.#queue.length; next += 1) {
       if (plan.entries.length >= maxBatchEvents || plan.bytes >= maxBatchBytes) break
@@ -199,7 +199,7 @@ export class Committer {
     return taken
   }
 
-  #committed(plan: Plan, taken: readonly { waiting: Waiting; entries: readonly Entry[] }[]): void {
+  #committed(plan: Plan, taken: readonly { waiting: PendingCommit; entries: readonly Entry[] }[]): void {
     this.#position = plan.position
     for (const [key, work] of plan.changes) {
       if (work) this.#openWork.set(key, work)
@@ -215,7 +215,7 @@ export class Committer {
   }
 
   /** Whether to try again later. Otherwise what was taken has been refused, and the next may go. */
-  #recoverable(error: unknown, taken: readonly { waiting: Waiting }[]): boolean {
+  #recoverable(error: unknown, taken: readonly { waiting: PendingCommit }[]): boolean {
     const code = isVitrineError(error) ? error.code : undefined
     if (code === 'store_failing' || code === 'store_busy') {
       this.#fail(
@@ -232,7 +232,7 @@ export class Committer {
     return false
   }
 
-  #fail(error: VitrineError, taken: readonly Waiting[]): void {
+  #fail(error: VitrineError, taken: readonly PendingCommit[]): void {
     const all = [...taken, ...this.#queue]
     this.#queue = all.filter((waiting) => waiting.ending)
     for (const waiting of all) {

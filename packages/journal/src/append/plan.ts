@@ -3,7 +3,7 @@ import type { Entry } from '../entry.ts'
 import type { CommitBatch, Hole, JournalHead, NewBlob, Removal, WorkKey } from '../stores/contract.ts'
 
 /** What one append, or one import, wants committed. */
-export interface Wish {
+export interface CommitRequest {
   readonly blobs: readonly NewBlob[]
   /** Taken out in the same transaction that says so. */
   readonly removal?: Removal & { readonly bytes: number }
@@ -74,7 +74,7 @@ export class Plan {
   }
 
   /** All of a wish, or, with an error, nothing of it. */
-  add(current: JournalHead, wish: Wish): readonly Entry[] {
+  add(current: JournalHead, wish: CommitRequest): readonly Entry[] {
     const head = this.#heads.get(current.id) ?? { ...current }
     const { entries, references, seq, hash, time, position, holes = [] } = wish.place(head, this.#position)
     // A journal comes to be with its first event.
@@ -106,7 +106,7 @@ export class Plan {
     return entries
   }
 
-  #trackWork(entries: readonly Entry[], endedIds: Wish['endedIds']): void {
+  #trackWork(entries: readonly Entry[], endedIds: CommitRequest['endedIds']): void {
     let changes: Map<string, OpenWork | undefined> | undefined
     const isOpen = (key: string) =>
       changes?.has(key)
@@ -166,7 +166,7 @@ export class Plan {
 }
 
 /** A mirror that anyone else wrote to could not follow its origin any more, nor could a journal of ours become one. */
-function checkWriter(head: JournalHead, wish: Wish, entries: readonly Entry[]): void {
+function checkWriter(head: JournalHead, wish: CommitRequest, entries: readonly Entry[]): void {
   const fits = wish.mirror ? head.mirror || head.seq === 0 : !head.mirror || entries.length === 0
   if (fits) return
   const why = head.mirror ? 'it mirrors another store and takes only imports' : 'it has events of its own'

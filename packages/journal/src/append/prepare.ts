@@ -15,7 +15,7 @@ import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
 import { type Draft, encode, type WrittenContext, writeContext } from './encode.ts'
 import { type BlobRoom, blobReferences, isTooLarge, offloadLargeFields } from './large-fields.ts'
-import type { BlobReference, Placement, Wish } from './plan.ts'
+import type { BlobReference, Placement, CommitRequest } from './plan.ts'
 
 /** What a journal handle adds to every event it writes. */
 export interface Writer {
@@ -23,14 +23,14 @@ export interface Writer {
   readonly context: EventContext
 }
 
-export interface Workshop {
+export interface AppendStages {
   readonly redactor: Redactor
   readonly policy: PolicyRules
   readonly hasRoomForBlob: BlobRoom
 }
 
 /** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
-export function prepare(inputs: readonly EventInput[], writer: Writer, workshop: Workshop): PreparedAppend {
+export function prepare(inputs: readonly EventInput[], writer: Writer, workshop: AppendStages): PreparedAppend {
   if (!Array.isArray(inputs)) {
     throw new VitrineError('argument_invalid', 'append: expected a list of events, such as [{ type, data }].')
   }
@@ -48,7 +48,7 @@ export function prepare(inputs: readonly EventInput[], writer: Writer, workshop:
 export function prepareRedacted(
   inputs: readonly EventInput[],
   writer: Writer,
-  workshop: Workshop,
+  workshop: AppendStages,
 ): PreparedAppend {
   const append = new PreparedAppend()
   for (const input of inputs) append.add(input, (input.data ?? {}) as JsonObject, writer, workshop)
@@ -59,7 +59,7 @@ const noBlobs: readonly NewBlob[] = []
 const noReferences: readonly BlobReference[] = []
 
 /** Events that are ready to be given their places. */
-export class PreparedAppend implements Wish {
+export class PreparedAppend implements CommitRequest {
   readonly drafts: Draft[] = []
   readonly time = Date.now()
   blobs: readonly NewBlob[] = noBlobs
@@ -72,14 +72,14 @@ export class PreparedAppend implements Wish {
     | { readonly writer: EventContext; readonly input: EventContext; readonly context: WrittenContext }
     | undefined
 
-  add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: Workshop): void {
+  add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: AppendStages): void {
     let data = applyPolicy(input.type, redacted, workshop.policy)
     let dataJson = JSON.stringify(data)
     if (isTooLarge(dataJson)) {
       const offloaded = offloadLargeFields(data, dataJson, workshop.hasRoomForBlob)
       data = offloaded.data
       dataJson = offloaded.dataJson
-      this.bring(offloaded.blobs)
+      this.attachBlobs(offloaded.blobs)
     }
     this.size += dataJson.length + 256
     const mark = workMark(input.type)
@@ -99,7 +99,7 @@ export class PreparedAppend implements Wish {
   }
 
   /** Stored together with the events. */
-  bring(blobs: readonly NewBlob[]): void {
+  attachBlobs(blobs: readonly NewBlob[]): void {
     if (blobs.length === 0) return
     this.blobs = [...this.blobs, ...blobs]
     for (const { bytes } of blobs) this.size += bytes.byteLength

@@ -29,7 +29,7 @@ interface Call {
   reject(error: unknown): void
 }
 
-interface Waiting {
+interface HeldEvent {
   readonly event: EventInput
   readonly call: Call
 }
@@ -45,13 +45,13 @@ export interface HeldStreamHost {
 }
 
 /** Secrets that are split over events are masked because whole events wait until their end is known to be harmless. */
-export class HeldStream implements JournalStream {
+export class RedactingStream implements JournalStream {
   readonly #host: HeldStreamHost
   readonly #mask: ReturnType<Redactor['stream']>
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: HeldEvent[] = []
   #timer: NodeJS.Timeout | undefined
   #sent: Promise<void> = Promise.resolve()
-  #outbox: { readonly batch: readonly Waiting[]; readonly events: readonly EventInput[] }[] = []
+  #outbox: { readonly batch: readonly HeldEvent[]; readonly events: readonly EventInput[] }[] = []
 
   constructor(host: HeldStreamHost) {
     this.#host = host
@@ -105,7 +105,7 @@ export class HeldStream implements JournalStream {
     this.#timer = setTimeout(() => void this.#commit(this.#mask.release()), left)
   }
 
-  #send(batch: readonly Waiting[], data: readonly unknown[]): Promise<void> {
+  #send(batch: readonly HeldEvent[], data: readonly unknown[]): Promise<void> {
     const events = batch.map(({ event, call }, index) => ({
       ...call.context,
       ...event,
@@ -144,7 +144,7 @@ export class HeldStream implements JournalStream {
   }
 }
 
-function settle(batch: readonly Waiting[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
+function settle(batch: readonly HeldEvent[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
   return appended.then(
     (committed) => {
       for (const [index, { call }] of batch.entries()) {

@@ -9,8 +9,8 @@ import {
 } from '@vitrine/protocol'
 import type { Gates } from '../gates/gates.ts'
 import { ambient } from './ambient.ts'
-import { type Ending, endingOfError, endingOfResult, type FinishData, spanFacts } from './outcome.ts'
-import { endSpan, type OpenSpan, openSpan, within } from './trace.ts'
+import { type OperationEnd, endingOfError, endingOfResult, type FinishData, spanFacts } from './outcome.ts'
+import { endSpan, type OpenSpan, openSpan, inSpan } from './trace.ts'
 
 /** The running operation, as its own code sees it. */
 export interface Operation {
@@ -59,20 +59,20 @@ export async function operate<T>(
     endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), true)
     throw error
   }
-  const finish = (ending: Ending, facts: FinishData) => finishOperation(host, opened, ending, facts)
+  const finish = (ending: OperationEnd, facts: FinishData) => finishOperation(host, opened, ending, facts)
   const progress = async (details: { readonly [key: string]: unknown }) => {
     await host.append([{ ...context, type: 'operation.progress', data: { ...details, op } }])
   }
 
   let result: T
   let facts: FinishData
-  let ending: Ending
+  let ending: OperationEnd
   try {
     options.signal?.throwIfAborted()
     if (host.gates.size > 0) await passGates(host.gates, start, progress, options.signal)
     options.signal?.throwIfAborted()
     result = await ambient.run({ journal: host.journal, operation: id, context, span }, () =>
-      within(span, () => run({ id, start, progress })),
+      inSpan(span, () => run({ id, start, progress })),
     )
     // Read once, here: what is read again later may answer with an error.
     facts = { ...options.finish?.(result) }
@@ -100,10 +100,10 @@ export async function operateAtOnce<T>(
   const opened = openOperation(host, op, data, run, options.traceparent)
   let result: T
   let facts: FinishData
-  let ending: Ending
+  let ending: OperationEnd
   try {
     options.signal?.throwIfAborted()
-    result = within(opened.span, run)
+    result = inSpan(opened.span, run)
     facts = { ...options.finish?.(result) }
     ending = endingOfResult(facts)
   } catch (error) {
@@ -158,12 +158,12 @@ function openOperation(
 async function finishOperation(
   host: OperationHost,
   { op, span, context, began }: Opened,
-  ending: Ending,
+  ending: OperationEnd,
   facts: FinishData,
   before: readonly EventInput[] = [],
 ): Promise<void> {
   const durationMs = Math.round((performance.now() - began) * 1_000) / 1_000
-  const write = (how: Ending, details: FinishData) => {
+  const write = (how: OperationEnd, details: FinishData) => {
     const data = { ...details, op, ...how, durationMs }
     return host.append([...before, { ...context, type: 'operation.finished', data }])
   }

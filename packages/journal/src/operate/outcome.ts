@@ -9,7 +9,7 @@ export interface FinishData {
   readonly [key: string]: unknown
 }
 
-export interface Ending {
+export interface OperationEnd {
   readonly outcome: Outcome
   readonly ok: boolean
   readonly errorType?: string
@@ -19,7 +19,7 @@ export interface Ending {
 }
 
 /** How a call that returned has ended: as it says itself, or by its exit code, or well; never well against its exit. */
-export function endingOfResult(data: FinishData): Ending {
+export function endingOfResult(data: FinishData): OperationEnd {
   const seen = outcomeOfExit(data)
   const outcome = data.outcome === undefined || data.outcome === 'ok' ? seen : data.outcome
   return { outcome, ok: outcome === 'ok' }
@@ -32,7 +32,7 @@ function outcomeOfExit({ exitCode = 0, signal = null }: FinishData): Outcome {
   return exitCode === 0 ? 'ok' : 'failed'
 }
 
-export function endingOfError(error: unknown, signal: AbortSignal | undefined): Ending {
+export function endingOfError(error: unknown, signal: AbortSignal | undefined): OperationEnd {
   const errorType = textIn(error, 'name') ?? typeof error
   const errorMessage = textIn(error, 'message') ?? textOf(error)
   const base = { ok: false, errorType, errorMessage } as const
@@ -75,7 +75,7 @@ function textOf(error: unknown): string {
 }
 
 /** The few facts of an end that a span may carry. */
-export function spanFacts(op: string, ending: Ending, data: FinishData): SpanAttributes {
+export function spanFacts(op: string, ending: OperationEnd, data: FinishData): SpanAttributes {
   const facts: SpanAttributes = {}
   if (typeof data.alive === 'boolean') facts.alive = data.alive
   if (typeof data.exitCode === 'number') {
@@ -89,7 +89,7 @@ export function spanFacts(op: string, ending: Ending, data: FinishData): SpanAtt
   return facts
 }
 
-function spanErrorType(op: string, { errorType, outcome }: Ending, { exitCode }: FinishData): string {
+function spanErrorType(op: string, { errorType, outcome }: OperationEnd, { exitCode }: FinishData): string {
   if (errorType !== undefined) return isWord(errorType) ? errorType : 'Error'
   return op === 'exec' && outcome === 'failed' && typeof exitCode === 'number' ? 'ExecNonZeroError' : outcome
 }

@@ -61,7 +61,7 @@ function startSpan(name: string, attributes: SpanAttributes, parent: Context): S
 }
 
 /** Runs a function with the span as the active one. */
-export function within<T>({ context }: OpenSpan, run: () => T): T {
+export function inSpan<T>({ context }: OpenSpan, run: () => T): T {
   return otelContext.with(context, run)
 }
 

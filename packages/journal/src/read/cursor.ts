@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
 
 /** Where a reader is: in one journal by `seq`, or in the whole store by commit position. */
-export type Place =
+export type CursorPosition =
   | {
       readonly scope: 'journal'
       readonly journal: string
@@ -12,7 +12,7 @@ export type Place =
   | { readonly scope: 'store'; readonly store: string; readonly position: number }
 
 /** Opaque to everyone else: only this file knows what is in a cursor. */
-export function encodeCursor(place: Place): string {
+export function encodeCursor(place: CursorPosition): string {
   const text =
     place.scope === 'journal'
       ? `j.${place.incarnation}.${place.seq.toString(36)}.${place.journal}`
@@ -27,7 +27,7 @@ function checksum(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, checksumLength)
 }
 
-export function decodeCursor(cursor: string): Place {
+export function decodeCursor(cursor: string): CursorPosition {
   if (typeof cursor === 'string' && /^[A-Za-z0-9_-]{1,512}$/.test(cursor)) {
     const text = Buffer.from(cursor, 'base64url').toString('utf8').slice(0, -checksumLength)
     const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)

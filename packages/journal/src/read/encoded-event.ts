@@ -1,6 +1,6 @@
 import type { JournalItem, TailOptions } from '@vitrine/protocol'
-import type { Subject } from './reader.ts'
-import { type Found, keyOf, toItem } from './scan.ts'
+import type { ReadScope } from './reader.ts'
+import { type ScannedItem, keyOf, toItem } from './scan.ts'
 
 export interface TailEncodedOptions extends TailOptions {
   /** How many items are held for a reader at most, 1 to 10,000; default 1,000. */
@@ -12,12 +12,12 @@ export interface TailEncodedOptions extends TailOptions {
  * get the same delivery of a recent event.
  */
 export class EncodedEvent {
-  readonly #found: Found
-  readonly #subject: Subject
+  readonly #found: ScannedItem
+  readonly #subject: ReadScope
   #framing: ((delivery: EncodedEvent) => Uint8Array) | undefined
   #frame: Uint8Array | undefined
 
-  constructor(found: Found, subject: Subject) {
+  constructor(found: ScannedItem, subject: ReadScope) {
     this.#found = found
     this.#subject = subject
   }

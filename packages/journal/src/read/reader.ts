@@ -7,20 +7,20 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
-import type { Recent } from '../recent.ts'
+import type { RecentEvents } from '../recent.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
 import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
-import { type Found, keyOf, scan, toItem } from './scan.ts'
+import { type ScannedItem, keyOf, scan, toItem } from './scan.ts'
 import { Tail } from './tail.ts'
 
 const pageItems = 1_000
 
 /** What is read: one journal by `seq`, or the whole store by commit position. */
-export interface Subject {
+export interface ReadScope {
   /** Null for the whole store. */
   readonly journal: string | null
   readonly wakeup: Wakeup
@@ -39,10 +39,10 @@ export interface EncodedPage extends Omit<Page, 'events'> {
 /** Reads for everyone: pages, tails and sinks go through here. */
 export class Reader {
   readonly #connection: StoreConnection
-  readonly #recent: Recent
+  readonly #recent: RecentEvents
   readonly #ended: () => Error | undefined
 
-  constructor(connection: StoreConnection, recent: Recent, ended: () => Error | undefined) {
+  constructor(connection: StoreConnection, recent: RecentEvents, ended: () => Error | undefined) {
     this.#connection = connection
     this.#recent = recent
     this.#ended = ended
@@ -54,7 +54,7 @@ export class Reader {
     if (ended) throw ended
   }
 
-  async page(subject: Subject, options?: ReadOptions): Promise<Page> {
+  async page(subject: ReadScope, options?: ReadOptions): Promise<Page> {
     checkOptions('read', journalOptions.read, options)
     const { found, ...place } = await this.#page(subject, options)
     const cursorOf = this.#holeCursor(subject)
@@ -62,18 +62,18 @@ export class Reader {
   }
 
   /** The same as it is stored. */
-  async encodedPage(subject: Subject, options?: ReadOptions): Promise<EncodedPage> {
+  async encodedPage(subject: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
     checkOptions('readEncoded', journalOptions.read, options)
     const { found, ...place } = await this.#page(subject, options)
     const cursorOf = this.#holeCursor(subject)
-    const textOf = (one: Found) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
+    const textOf = (one: ScannedItem) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
     return { events: found.map(textOf), ...place }
   }
 
   async #page(
-    subject: Subject,
+    subject: ReadScope,
     options: ReadOptions = {},
-  ): Promise<{ readonly found: readonly Found[]; readonly cursor: string; readonly end: boolean }> {
+  ): Promise<{ readonly found: readonly ScannedItem[]; readonly cursor: string; readonly end: boolean }> {
     this.mustBeOpen()
     const { order = 'asc', limit = pageItems, signal, ...filter } = options
     const newest = await subject.end()
@@ -92,7 +92,7 @@ export class Reader {
 
   /** The keys that `after`, `before` and `at` leave: above the first, up to and with the second. */
   async #bounds(
-    subject: Subject,
+    subject: ReadScope,
     { after, before, at, order }: ReadOptions,
     newest: number,
   ): Promise<[number, number]> {
@@ -106,7 +106,7 @@ export class Reader {
     return [Math.min(low, newest), Math.max(high, 0)]
   }
 
-  async #keyAt(subject: Subject, at: number | Date, newest: number): Promise<number> {
+  async #keyAt(subject: ReadScope, at: number | Date, newest: number): Promise<number> {
     if (typeof at === 'number') return at
     if (subject.journal === null)
       throw new VitrineError('unsupported', 'at: a time can be looked up in one journal only.')
@@ -114,25 +114,25 @@ export class Reader {
   }
 
   /** Follows from a cursor, from the beginning, or from now. */
-  tail(subject: Subject, options: TailOptions = {}): Tail<JournalItem> {
+  tail(subject: ReadScope, options: TailOptions = {}): Tail<JournalItem> {
     checkOptions('tail', journalOptions.tail, options)
     const cursorOf = this.#holeCursor(subject)
     return this.#follow(subject, options, (found) => toItem(found, cursorOf))
   }
 
   /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
-  tailEncoded(subject: Subject, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
+  tailEncoded(subject: ReadScope, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
     checkOptions('tailEncoded', journalOptions.tailEncoded, given)
     const { page: limit = pageItems, ...options } = given
-    const delivery = (found: Found) =>
+    const delivery = (found: ScannedItem) =>
       'body' in found ? this.#recent.encoded(found, subject) : new EncodedEvent(found, subject)
     return this.#follow(subject, options, delivery, limit)
   }
 
   #follow<Item>(
-    subject: Subject,
+    subject: ReadScope,
     { after, signal, ...filter }: TailOptions,
-    toItem: (found: Found) => Item,
+    toItem: (found: ScannedItem) => Item,
     limit = pageItems,
   ): Tail<Item> {
     const wanted = eventFilter(filter)
@@ -148,23 +148,23 @@ export class Reader {
 
   /** One page after a key, from memory where it is still there. */
   async after(
-    subject: Subject,
+    subject: ReadScope,
     key: number,
     filter: EventFilter,
     limit: number,
     signal?: AbortSignal,
-  ): Promise<{ found: readonly Found[]; scanned: number }> {
+  ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
     return this.#pull(subject, key, filter, entryMatcher(filter), limit, signal)
   }
 
   async #pull(
-    subject: Subject,
+    subject: ReadScope,
     key: number,
     filter: EventFilter,
     matches: ReturnType<typeof entryMatcher>,
     limit: number,
     signal?: AbortSignal,
-  ): Promise<{ found: readonly Found[]; scanned: number }> {
+  ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
     this.mustBeOpen()
     const recent = this.#recent.after(subject.journal, key, limit)
     // When memory has nothing new, the store may still have a hole that an import ended with.
@@ -185,12 +185,12 @@ export class Reader {
     return { found, scanned }
   }
 
-  #holeCursor(subject: Subject): (hole: Hole) => string {
+  #holeCursor(subject: ReadScope): (hole: Hole) => string {
     return (hole) => subject.cursor(keyOf(hole, subject.journal))
   }
 }
 
-function startKey(subject: Subject, after: string | undefined): number | (() => Promise<number>) {
+function startKey(subject: ReadScope, after: string | undefined): number | (() => Promise<number>) {
   if (after === undefined) return 0
   if (after === 'now') return () => subject.end()
   return () => subject.key(after)
@@ -207,7 +207,7 @@ export function eventFilter({ types, session, run, text }: EventFilter): EventFi
 }
 
 /** One journal as something to read. */
-export function journalSubject(id: string, wakeup: Wakeup, head: () => Promise<JournalHead>): Subject {
+export function journalSubject(id: string, wakeup: Wakeup, head: () => Promise<JournalHead>): ReadScope {
   let incarnation = ''
   const load = async () => {
     const known = await head()
@@ -239,7 +239,7 @@ export function journalSubject(id: string, wakeup: Wakeup, head: () => Promise<J
 }
 
 /** A whole store as something to read. */
-export function storeSubject(store: string, wakeup: Wakeup, lastPosition: () => Promise<number>): Subject {
+export function storeSubject(store: string, wakeup: Wakeup, lastPosition: () => Promise<number>): ReadScope {
   return {
     journal: null,
     wakeup,

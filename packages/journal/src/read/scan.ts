@@ -21,10 +21,10 @@ export interface ScanRequest {
 }
 
 /** An entry, or a hole where entries were. */
-export type Found = Entry | Hole
+export type ScannedItem = Entry | Hole
 
 export interface ScanResult {
-  readonly found: readonly Found[]
+  readonly found: readonly ScannedItem[]
   /** The last key looked at, whether it matched or not. */
   readonly scanned: number
   readonly end: boolean
@@ -34,7 +34,7 @@ export interface ScanResult {
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
   const { journal, to, order, limit, filter, signal } = request
   const forwards = order === 'asc'
-  const found: Found[] = []
+  const found: ScannedItem[] = []
   let scanned = request.from
   let room = pageBytes
   while (forwards ? scanned < to : scanned > to) {
@@ -102,7 +102,7 @@ function isWithin(journal: string | null, reached: number, forwards: boolean): (
   }
 }
 
-export function toItem(found: Found, cursorOf: (hole: Hole) => string): JournalItem {
+export function toItem(found: ScannedItem, cursorOf: (hole: Hole) => string): JournalItem {
   return 'body' in found ? found.event : gapNotice(found, cursorOf(found))
 }
 
@@ -114,13 +114,13 @@ function gapNotice({ journal, from, to, reason, types }: Hole, cursor: string): 
   })
 }
 
-export function keyOf(found: Found, journal: string | null): number {
+export function keyOf(found: ScannedItem, journal: string | null): number {
   if (journal === null) return found.position
   return 'body' in found ? found.seq : found.to
 }
 
 /** The last key of something in the direction of the scan. */
-function farKeyOf(found: Found, journal: string | null, forwards: boolean): number {
+function farKeyOf(found: ScannedItem, journal: string | null, forwards: boolean): number {
   return journal === null || forwards || 'body' in found ? keyOf(found, journal) : found.from
 }
 
@@ -142,13 +142,13 @@ function clip(
 }
 
 function merge(
-  into: Found[],
+  into: ScannedItem[],
   entries: readonly Entry[],
   holes: readonly Hole[],
   journal: string | null,
   forwards: boolean,
 ): void {
-  const both: Found[] = [...entries, ...holes]
+  const both: ScannedItem[] = [...entries, ...holes]
   if (holes.length > 0) {
     const direction = forwards ? 1 : -1
     both.sort((a, b) => (keyOf(a, journal) - keyOf(b, journal)) * direction)

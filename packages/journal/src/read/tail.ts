@@ -1,15 +1,15 @@
 import type { JournalItem } from '@vitrine/protocol'
-import type { Subject } from './reader.ts'
-import { type Found, keyOf } from './scan.ts'
+import type { ReadScope } from './reader.ts'
+import { type ScannedItem, keyOf } from './scan.ts'
 
 export interface TailSource<Item> {
-  readonly subject: Subject
+  readonly subject: ReadScope
   /** What comes after a key, and the last key looked at: from memory where it is still there, else from the store. */
   pull(
     after: number,
     signal: AbortSignal,
-  ): Promise<{ readonly found: readonly Found[]; readonly scanned: number }>
-  toItem(found: Found): Item
+  ): Promise<{ readonly found: readonly ScannedItem[]; readonly scanned: number }>
+  toItem(found: ScannedItem): Item
   /** Set when the store has ended: a tail that is cut says so. */
   ended(): Error | undefined
 }
@@ -22,7 +22,7 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   readonly #source: TailSource<Item>
   readonly #signal: AbortSignal
   readonly #returned = new AbortController()
-  #page: readonly Found[] = []
+  #page: readonly ScannedItem[] = []
   /** Of the next entry of the page to give. */
   #index = 0
   /** The last key of the page, and the key before it. */

@@ -1,5 +1,5 @@
 import type { JsonCopy } from './copy.ts'
-import type { Place } from './places.ts'
+import type { SecretPosition } from './places.ts'
 
 /** What has texts in it. */
 export type Holder = JsonCopy[] | { [key: string]: JsonCopy }
@@ -10,7 +10,7 @@ export interface Leaf<State> {
   readonly holder: Holder
   readonly key: string
   /** What is remembered of this path; absent until something is. */
-  readonly place: Place<State> | undefined
+  readonly place: SecretPosition<State> | undefined
   /** The keys on the way to it; they change as the visit goes on. */
   readonly path: readonly string[]
 }
@@ -18,7 +18,7 @@ export interface Leaf<State> {
 /** Visits every text inside a holder, in the order of its keys, along what is remembered. */
 export function visitLeaves<State>(
   holder: Holder,
-  place: Place<State> | undefined,
+  place: SecretPosition<State> | undefined,
   visit: (leaf: Leaf<State>) => void,
   path: string[] = [],
 ): void {

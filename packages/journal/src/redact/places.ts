@@ -1,20 +1,20 @@
 /** A path on which something is remembered, or that leads to one. */
-export interface Place<State> {
+export interface SecretPosition<State> {
   state: State | undefined
-  readonly inner: Map<string, Place<State>>
+  readonly inner: Map<string, SecretPosition<State>>
 }
 
 /** Where state by path is kept. */
-export interface Places<State> {
-  readonly root: Place<State>
+export interface SecretPositions<State> {
+  readonly root: SecretPosition<State>
   /** How many places there are, empty ones included. */
   readonly size: number
   /** The place of a path, made if it is not there. */
-  at(path: readonly string[]): Place<State>
+  at(path: readonly string[]): SecretPosition<State>
 }
 
-export function createPlaces<State>(): Places<State> {
-  const root: Place<State> = { state: undefined, inner: new Map() }
+export function createPlaces<State>(): SecretPositions<State> {
+  const root: SecretPosition<State> = { state: undefined, inner: new Map() }
   let size = 0
   return {
     root,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@vitrine/protocol'
-import { type Carry, type Cell, close, commit, extend, remembered, settle, shortestHeld } from './carry.ts'
+import { type PartialMatch, type TextPart, close, commit, extend, remembered, decide, shortestHeld } from './carry.ts'
 import { type CopyRules, copyJson, type JsonCopy } from './copy.ts'
 import type { GramFilter } from './grams.ts'
 import { type Leaf, putLeaf, visitLeaves } from './leaves.ts'
@@ -40,8 +40,8 @@ interface Entry {
   size: number
 }
 
-interface EntryText extends Pick<Leaf<Carry>, 'holder' | 'key'> {
-  readonly cell: Cell
+interface EntryText extends Pick<Leaf<PartialMatch>, 'holder' | 'key'> {
+  readonly cell: TextPart
   readonly guessed: readonly Span[]
   readonly isBytes: boolean
 }
@@ -52,10 +52,10 @@ const maxPlaces = 10_000
 export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
   const keysOnly: CopyRules = { ...rules, text: (text) => text }
   const queue: Entry[] = []
-  let places = createPlaces<Carry>()
+  let places = createPlaces<PartialMatch>()
   let heldSize = 0
 
-  function take(leaf: Leaf<Carry>, entry: Entry): void {
+  function take(leaf: Leaf<PartialMatch>, entry: Entry): void {
     const bytes = decoded(leaf)
     const text = bytes ?? leaf.text
     if (text === '') return
@@ -68,7 +68,7 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
       remember(leaf, pending === whole.length ? undefined : remembered(whole.slice(pending), scanner))
       return
     }
-    const cell: Cell = { text, spans: [], carry: undefined }
+    const cell: TextPart = { text, spans: [], carry: undefined }
     remember(leaf, extend(carry, cell, scanner, scanner.scan(whole, Math.max(first, 0))))
     entry.texts.push({
       cell,
@@ -79,7 +79,7 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     })
   }
 
-  function remember({ place, path }: Leaf<Carry>, carry: Carry | undefined): void {
+  function remember({ place, path }: Leaf<PartialMatch>, carry: PartialMatch | undefined): void {
     if (place !== undefined) place.state = carry
     else if (carry !== undefined) places.at(path).state = carry
   }
@@ -96,13 +96,13 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     return root[0] ?? null
   }
 
-  function openCarries(): Set<Carry> {
+  function openCarries(): Set<PartialMatch> {
     const cells = queue.flatMap(({ texts }) => texts.map(({ cell }) => cell))
     return new Set(cells.flatMap(({ carry }) => carry ?? []))
   }
 
   function release(): JsonValue[] {
-    for (const carry of openCarries()) settle(carry)
+    for (const carry of openCarries()) decide(carry)
     return queue.splice(0).map(finish)
   }
 
@@ -140,7 +140,7 @@ function isBlocked({ texts }: Entry): boolean {
 }
 
 /** Text goes on in bytes, and bytes in text, as long as one character is one byte. */
-function continued(carry: Carry | undefined, scanner: Scanner): Carry | undefined {
+function continued(carry: PartialMatch | undefined, scanner: Scanner): PartialMatch | undefined {
   if (carry === undefined || carry.scanner === scanner) return carry
   if (Buffer.byteLength(carry.text) === carry.text.length) return carry
   close(carry)
@@ -148,7 +148,7 @@ function continued(carry: Carry | undefined, scanner: Scanner): Carry | undefine
 }
 
 /** The bytes of `data` beside `encoding: 'base64'`, each as one character. */
-function decoded({ text, holder, key }: Leaf<Carry>): string | undefined {
+function decoded({ text, holder, key }: Leaf<PartialMatch>): string | undefined {
   if (key !== 'data' || Array.isArray(holder) || holder.encoding !== 'base64') return undefined
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes.toString('latin1') : undefined

@@ -1,7 +1,7 @@
 import { isEvent, type KnownEvent } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
-import { prepare, type Workshop } from '../append/prepare.ts'
+import { prepare, type AppendStages } from '../append/prepare.ts'
 import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { dig } from './holes.ts'
 import { rankOf } from './rank.ts'
@@ -44,7 +44,7 @@ export function isOverLimit({ head }: JournalState, { events, bytes }: Retention
 export interface Trimmer {
   readonly connection: StoreConnection
   readonly committer: Committer
-  readonly workshop: Workshop
+  readonly workshop: AppendStages
   readonly signal: AbortSignal
   /** Into the host's own journal. */
   note(type: string, data: { readonly [key: string]: unknown }): void

@@ -3,8 +3,8 @@ import { type EventFilter, type JournalItem, toVitrineError, type VitrineError }
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
-import type { Reader, Subject } from '../read/reader.ts'
-import { type Found, toItem } from '../read/scan.ts'
+import type { Reader, ReadScope } from '../read/reader.ts'
+import { type ScannedItem, toItem } from '../read/scan.ts'
 import type { StoreConnection } from '../stores/contract.ts'
 import { Wakeup } from '../wakeup.ts'
 import type { Sink } from './sink.ts'
@@ -25,7 +25,7 @@ export interface SinkState {
 
 /** What every feed of a store draws from. */
 export interface FeedSource {
-  readonly subject: Subject
+  readonly subject: ReadScope
   readonly reader: Reader
   readonly connection: StoreConnection
   readonly committer: Committer
@@ -199,7 +199,7 @@ export class SinkFeed {
   }
 
   /** What this sink may see of it; its own failures are not its business. */
-  #narrow(found: Found): readonly JournalItem[] {
+  #narrow(found: ScannedItem): readonly JournalItem[] {
     const { subject } = this.#source
     const rules = this.#rules
     const item = toItem(found, (hole) => subject.cursor(hole.position))

@@ -28,7 +28,7 @@ export const sandboxRoutes = table({
     summary: 'Whether the daemon answers.',
     response: health,
   },
-  callOff: {
+  cancelCall: {
     method: 'DELETE',
     path: '/calls/{call}',
     scope: 'host',

@@ -1,16 +1,16 @@
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { errnoOf } from '../files/handle.ts'
 import type { Tally } from './limits.ts'
-import type { Pull } from './pull.ts'
+import type { ByteSource } from './pull.ts'
 import { invalid } from './refusal.ts'
 import { schemeOfBytes, type TarScheme } from './scheme.ts'
-import { through } from './through.ts'
+import { pipeThroughZlib } from './through.ts'
 
 const chunkSize = 64 * 1024
 
 /** The tar in a stream, and everything that goes in and comes out counted. */
 export async function* expand(
-  source: Pull,
+  source: ByteSource,
   scheme: TarScheme | 'sniff',
   tally: Tally,
 ): AsyncGenerator<Uint8Array> {
@@ -26,11 +26,11 @@ export async function* expand(
   }
 }
 
-export function compress(source: Pull, scheme: Exclude<TarScheme, 'tar'>): AsyncGenerator<Uint8Array> {
-  return through(source, scheme === 'tar.gz' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize }))
+export function compress(source: ByteSource, scheme: Exclude<TarScheme, 'tar'>): AsyncGenerator<Uint8Array> {
+  return pipeThroughZlib(source, scheme === 'tar.gz' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize }))
 }
 
-function counted(source: Pull, tally: Tally): Pull {
+function counted(source: ByteSource, tally: Tally): ByteSource {
   return {
     async next() {
       const chunk = await source.next()
@@ -42,7 +42,7 @@ function counted(source: Pull, tally: Tally): Pull {
 }
 
 /** Its first bytes may come one by one. */
-async function sniffed(source: Pull): Promise<{ readonly is: TarScheme; readonly from: Pull }> {
+async function sniffed(source: ByteSource): Promise<{ readonly is: TarScheme; readonly from: ByteSource }> {
   let start: Buffer = Buffer.alloc(0)
   while (start.length < 4) {
     const chunk = await source.next()
@@ -52,10 +52,10 @@ async function sniffed(source: Pull): Promise<{ readonly is: TarScheme; readonly
   return { is: schemeOfBytes(start), from: startingWith(start, source) }
 }
 
-async function* decompressed(source: Pull, scheme: TarScheme): AsyncGenerator<Uint8Array> {
+async function* decompressed(source: ByteSource, scheme: TarScheme): AsyncGenerator<Uint8Array> {
   if (scheme === 'tar.gz') {
     // What follows the last member of a gzip is padding.
-    yield* through(source, createGunzip({ chunkSize }))
+    yield* pipeThroughZlib(source, createGunzip({ chunkSize }))
     return
   }
   if (scheme === 'tar') {
@@ -65,13 +65,13 @@ async function* decompressed(source: Pull, scheme: TarScheme): AsyncGenerator<Ui
   let rest: Uint8Array | undefined
   let from = source
   do {
-    rest = yield* through(from, createZstdDecompress({ chunkSize }))
+    rest = yield* pipeThroughZlib(from, createZstdDecompress({ chunkSize }))
     // Node's stream ends with the first frame.
     if (rest !== undefined) from = startingWith(rest, source)
   } while (rest !== undefined)
 }
 
-function startingWith(start: Uint8Array, source: Pull): Pull {
+function startingWith(start: Uint8Array, source: ByteSource): ByteSource {
   let first: Uint8Array | undefined = start
   return {
     async next() {

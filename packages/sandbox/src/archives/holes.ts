@@ -1,6 +1,6 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
-import type { Pace } from '../files/pace.ts'
+import type { TimeSlice } from '../files/pace.ts'
 import type { Extent } from './member.ts'
 
 const grain = 4 * 1024
@@ -11,7 +11,7 @@ const zeros = Buffer.alloc(chunkBytes)
 const readPart = promisify(read)
 
 /** Where a file of that size holds something else than zeros, in whole grains. */
-export async function extentsOf(fd: number, size: number, pace: Pace): Promise<Extent[]> {
+export async function extentsOf(fd: number, size: number, pace: TimeSlice): Promise<Extent[]> {
   const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, size))
   const found: { at: number; length: number }[] = []
   const add = (at: number, length: number) => {

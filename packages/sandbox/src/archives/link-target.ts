@@ -1,8 +1,8 @@
 const maxLinks = 40
 
 /** The links of an archive by the names on the way to them. */
-interface Place {
-  readonly below: Map<string, Place>
+interface LinkPosition {
+  readonly below: Map<string, LinkPosition>
   target?: string
 }
 
@@ -10,7 +10,7 @@ interface Place {
 export class LinkTargets {
   readonly #base: readonly string[]
   readonly #rootPath: string | undefined
-  readonly #root: Place = { below: new Map() }
+  readonly #root: LinkPosition = { below: new Map() }
 
   /**
    * @param below The path of what is unpacked, from that root.
@@ -36,7 +36,7 @@ export class LinkTargets {
    * being a link too, `b/..` is not where its words say.
    */
   staysInside(path: string, target: string): boolean {
-    const here: (Place | undefined)[] = []
+    const here: (LinkPosition | undefined)[] = []
     const enter = (part: string) => {
       const place = here.length === 0 ? this.#root : here.at(-1)
       here.push(place?.below.get(part))

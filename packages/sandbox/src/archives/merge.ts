@@ -2,11 +2,11 @@ import { linkSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
 import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
-import { Pace } from '../files/pace.ts'
+import { TimeSlice } from '../files/pace.ts'
 import { type Entry, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
 import { quoted, refusal } from './refusal.ts'
-import { Trail } from './trail.ts'
+import { DirectoryStack } from './trail.ts'
 
 export interface MergeOptions {
   /** Is asked for during the check; once things are moved, they are all moved. */
@@ -29,11 +29,11 @@ export interface Merged {
  * a link or into something that is no directory, or would take the place of a directory, is refused.
  */
 export async function merge(staged: Handle, target: Handle, options: MergeOptions = {}): Promise<Merged> {
-  await compare(staged, target, new Pace(options.signal), () => undefined)
+  await compare(staged, target, new TimeSlice(options.signal), () => undefined)
   const counts = { new: 0, replaced: 0, kept: 0 }
   const placed = new Placed(target, options.trash)
   try {
-    await compare(staged, target, new Pace(), ({ path, how, from, into, name }) => {
+    await compare(staged, target, new TimeSlice(), ({ path, how, from, into, name }) => {
       counts[how] += 1
       if (how === 'kept') return
       placed.place({ parent: from, name }, { parent: into, name }, path, how === 'replaced')
@@ -99,7 +99,7 @@ class Placed {
   #at(path: string, act: (place: Entry) => void): void {
     const names = path.split('/')
     const name = names.pop()!
-    const trail = new Trail(this.#target)
+    const trail = new DirectoryStack(this.#target)
     try {
       for (const step of names) {
         const next = trail.here?.entry(step)
@@ -130,14 +130,14 @@ interface Meeting {
 async function compare(
   staged: Handle,
   target: Handle,
-  pace: Pace,
+  pace: TimeSlice,
   meet: (meeting: Meeting) => void,
 ): Promise<void> {
-  const trails = { from: new Trail(staged), into: new Trail(target) }
+  const trails = { from: new DirectoryStack(staged), into: new DirectoryStack(target) }
   const levels = [{ prefix: '', names: orderedNames(staged) }]
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       const { done, value: name } = level.names.next()
       if (!done && name === undefined) continue
       if (name === undefined) {
@@ -158,7 +158,7 @@ async function compare(
 
 /** The staged directory to go on in, where the target has one too. */
 function step(
-  trails: { readonly from: Trail; readonly into: Trail },
+  trails: { readonly from: DirectoryStack; readonly into: DirectoryStack },
   name: string,
   path: string,
   meet: (meeting: Meeting) => void,

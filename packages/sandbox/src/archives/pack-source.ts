@@ -2,7 +2,7 @@ import type { Source } from '../files/closing-stream.ts'
 import type { Handle } from '../files/handle.ts'
 import { compress } from './compression.ts'
 import { type PackOptions, pack } from './pack.ts'
-import type { Pull } from './pull.ts'
+import type { ByteSource } from './pull.ts'
 import type { TarScheme } from './scheme.ts'
 
 /** A directory as a tar, packed as it is asked for. Closing it closes everything. */
@@ -16,7 +16,7 @@ export function packSource(directory: Handle, scheme: TarScheme, options: PackOp
   }
 }
 
-function pullOf(chunks: AsyncGenerator<Uint8Array, void>): Pull {
+function pullOf(chunks: AsyncGenerator<Uint8Array, void>): ByteSource {
   return {
     next: async () => (await chunks.next()).value ?? undefined,
     cancel: async () => void (await chunks.return()),

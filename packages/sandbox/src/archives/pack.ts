@@ -3,11 +3,11 @@ import { promisify } from 'node:util'
 import { type LeftOut, VitrineError } from '@vitrine/protocol'
 import { about, fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
-import { Pace } from '../files/pace.ts'
+import { TimeSlice } from '../files/pace.ts'
 import { extentsOf } from './holes.ts'
 import { paddingOf } from './tar/blocks.ts'
 import { headerRoom, sparseContent, type WrittenMember, writeHeaders } from './tar/writer.ts'
-import { type Found, walkTree } from './tree.ts'
+import { type TreeEntry, walkTree } from './tree.ts'
 
 export interface PackOptions {
   /** One name of the directory instead of all of it. */
@@ -34,7 +34,7 @@ const readPart = promisify(read)
  */
 export async function* pack(directory: Handle, options: PackOptions = {}): AsyncGenerator<Uint8Array, void> {
   const { only, skip = () => false, signal } = options
-  const pace = new Pace(signal)
+  const pace = new TimeSlice(signal)
   const out = new Output()
   const firstNames = new FirstNames()
   const tree = walkTree(directory, { only, skip })
@@ -42,7 +42,7 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
     if (only === undefined) out.header(memberOf('./', 'directory', fstatSync(directory.fd)))
     let packed = 0
     for (const found of tree) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       if (found === undefined) continue
       packed += 1
       if (found.path.length > maxPathLength) throw fileError(tooLong, found.path)
@@ -69,7 +69,7 @@ const endBytes = 1024
 const tooLong = Object.assign(new Error('ENAMETOOLONG'), { code: 'ENAMETOOLONG' })
 
 function described(
-  { path, name, handle, parent }: Found,
+  { path, name, handle, parent }: TreeEntry,
   firstNames: FirstNames,
   { onLeftOut }: PackOptions,
 ): WrittenMember | undefined {
@@ -114,7 +114,7 @@ function roomFor(member: WrittenMember): number {
 }
 
 function packSmall(
-  { path, handle }: Found,
+  { path, handle }: TreeEntry,
   member: WrittenMember,
   out: Output,
   { onChanged }: PackOptions,
@@ -132,10 +132,10 @@ function packSmall(
 }
 
 async function* packLarge(
-  { path, handle }: Found,
+  { path, handle }: TreeEntry,
   member: WrittenMember,
   out: Output,
-  pace: Pace,
+  pace: TimeSlice,
   { onChanged }: PackOptions,
 ): AsyncGenerator<Uint8Array, void> {
   const { size } = member

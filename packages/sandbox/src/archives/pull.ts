@@ -6,15 +6,15 @@ import { sourceFailed } from '../files/errors.ts'
 import { cancelled } from '../files/pace.ts'
 
 /** Bytes that are asked for chunk by chunk. A chunk is good until the next one is asked for. */
-export interface Pull {
+export interface ByteSource {
   next(): Promise<Uint8Array | undefined>
   /** Nothing more is wanted. It may be said while a chunk is awaited, and more than once. */
   cancel(): Promise<void>
 }
 
-export type ArchiveInput = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array | Pull
+export type ArchiveInput = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array | ByteSource
 
-export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined): Pull {
+export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined): ByteSource {
   if (archive instanceof Uint8Array) return pullBytes(archive)
   if ('next' in archive && 'cancel' in archive) return archive
   if ('getReader' in archive) {
@@ -36,7 +36,7 @@ export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined)
   )
 }
 
-function pullBytes(bytes: Uint8Array): Pull {
+function pullBytes(bytes: Uint8Array): ByteSource {
   let rest: Uint8Array | undefined = bytes
   return {
     async next() {
@@ -55,7 +55,7 @@ function pullForeign(
   next: () => Promise<Uint8Array | undefined>,
   cancel: () => Promise<void>,
   signal: AbortSignal | undefined,
-): Pull {
+): ByteSource {
   let over = false
   let giveUp: ((error: VitrineError) => void) | undefined
   const leave = () => {
@@ -92,7 +92,7 @@ const readPart = promisify(read)
 const closeFd = promisify(close)
 
 /** A file from where it stands to its end, one chunk ahead. It is closed with the last chunk or when it is cancelled. */
-export function pullFile(fd: number): Pull {
+export function pullFile(fd: number): ByteSource {
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)]
   let turn = 0
   let closing: Promise<void> | undefined

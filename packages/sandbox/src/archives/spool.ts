@@ -4,7 +4,7 @@ import { randomHex } from '@vitrine/protocol'
 import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import type { Tally } from './limits.ts'
-import type { Pull } from './pull.ts'
+import type { ByteSource } from './pull.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
 const writePart = promisify(write)
@@ -17,7 +17,7 @@ export interface SpooledFile {
 }
 
 /** A zip is read from its end, and so has to be here as a whole. */
-export async function spool(pull: Pull, into: Handle, tally: Tally): Promise<SpooledFile> {
+export async function spool(pull: ByteSource, into: Handle, tally: Tally): Promise<SpooledFile> {
   const path = into.at(`spool-${randomHex(8)}`)
   const fd = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o600)
   try {

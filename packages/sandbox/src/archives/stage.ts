@@ -17,7 +17,7 @@ import { about } from '../files/errors.ts'
 import { toBytes } from '../files/exact-text.ts'
 import type { Handle } from '../files/handle.ts'
 import { type Attributes, type Owner, settleDirectory, settleFile, timeFor } from './attributes.ts'
-import { Trail } from './trail.ts'
+import { DirectoryStack } from './trail.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 /** Less is written at once, more of it aside. */
@@ -47,9 +47,9 @@ interface StagedLink {
 }
 
 /** Makes a tree in an empty directory that nobody else uses. What could get in the way of the rest is done last. */
-export class Stage {
+export class TreeBuilder {
   readonly #owner: Owner | undefined
-  readonly #trail: Trail
+  readonly #trail: DirectoryStack
   readonly #folders: Folder[]
   #parent = ''
   #file: OpenFile | undefined
@@ -61,7 +61,7 @@ export class Stage {
 
   constructor(into: Handle, owner: Owner | undefined) {
     this.#owner = owner
-    this.#trail = new Trail(into)
+    this.#trail = new DirectoryStack(into)
     this.#folders = [newFolder('')]
   }
 
@@ -106,7 +106,7 @@ export class Stage {
 
   hardLink(path: string, to: string): void {
     const source = this.#placeOf(to)
-    const from = source.parent.again()
+    const from = source.parent.duplicate()
     try {
       const { parent, name } = this.#placeOf(path)
       about(path, () => linkSync(from.at(source.name), parent.at(name)))

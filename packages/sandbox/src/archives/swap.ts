@@ -1,7 +1,7 @@
 import { VitrineError } from '@vitrine/protocol'
 import { about, fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
-import { Pace } from '../files/pace.ts'
+import { TimeSlice } from '../files/pace.ts'
 import { type Attributes, settleDirectory } from './attributes.ts'
 import { type Entry, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
@@ -21,7 +21,7 @@ const lastSwaps = new WeakMap<Handle, Promise<void>>()
  * stays the same one, for those who stand in it. All of it happens, or nothing. Swaps of one directory run one after
  * the other.
  */
-export function swap(staged: Handle, root: Handle, trash: Handle, options: SwapOptions = {}): Promise<void> {
+export function replaceContents(staged: Handle, root: Handle, trash: Handle, options: SwapOptions = {}): Promise<void> {
   const before = lastSwaps.get(root)?.catch(() => undefined) ?? Promise.resolve()
   const swapped = before.then(() => swapNow(staged, root, trash, options))
   lastSwaps.set(root, swapped)
@@ -34,12 +34,12 @@ async function swapNow(
   trash: Handle,
   { keep = () => false, attributes }: SwapOptions,
 ): Promise<void> {
-  const before = root.again()
+  const before = root.duplicate()
   const done: { readonly from: Entry; readonly to: Entry }[] = []
-  const pace = new Pace()
+  const pace = new TimeSlice()
   const moveAll = async (from: Handle, to: Handle) => {
     for (const name of orderedNames(from)) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       if (name === undefined || keep(name)) continue
       const step = { from: { parent: from, name }, to: { parent: to, name } }
       move(step.from, step.to, name)

@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream'
-import type { Pull } from './pull.ts'
+import type { ByteSource } from './pull.ts'
 
 /** A stream of zlib's. */
 export type Engine = Transform & { readonly bytesWritten: number }
@@ -8,8 +8,8 @@ export type Engine = Transform & { readonly bytesWritten: number }
  * Sends chunks through a stream of zlib's, each one only when the one before was taken in whole. Returns what an
  * engine that had reached its end did not take.
  */
-export async function* through(
-  source: Pull,
+export async function* pipeThroughZlib(
+  source: ByteSource,
   engine: Engine,
 ): AsyncGenerator<Uint8Array, Uint8Array | undefined> {
   const feeding = feed(source, engine)
@@ -27,7 +27,7 @@ export async function* through(
   }
 }
 
-async function feed(source: Pull, engine: Engine): Promise<Uint8Array | undefined> {
+async function feed(source: ByteSource, engine: Engine): Promise<Uint8Array | undefined> {
   let giveUp: ((error: Error) => void) | undefined
   // A stream that is destroyed may keep the callback of a write to itself.
   engine.once('close', () => giveUp?.(new Error('It was closed.')))

@@ -4,7 +4,7 @@ import type { Handle } from '../files/handle.ts'
 const maxOpen = 64
 
 /** The open directories from one down to another. Trees may be deeper than there are descriptors. */
-export class Trail {
+export class DirectoryStack {
   readonly #top: Handle
   readonly #steps: { readonly name: string; readonly ino: number; handle: Handle | undefined }[] = []
 

@@ -1,10 +1,10 @@
 import { about, fileError } from '../files/errors.ts'
 import { type Handle, isMissing } from '../files/handle.ts'
 import { orderedNames } from './ordered-names.ts'
-import { Trail } from './trail.ts'
+import { DirectoryStack } from './trail.ts'
 
 /** Something that a walk comes by. Its handle is good until the walk goes on. */
-export interface Found {
+export interface TreeEntry {
   /** From where the walk began. */
   readonly path: string
   readonly name: string
@@ -19,8 +19,8 @@ export interface Found {
 export function* walkTree(
   top: Handle,
   { only, skip }: { readonly only?: string | undefined; readonly skip: (path: string) => boolean },
-): Generator<Found | undefined> {
-  const trail = new Trail(top)
+): Generator<TreeEntry | undefined> {
+  const trail = new DirectoryStack(top)
   const levels = [{ prefix: '', names: only === undefined ? orderedNames(top) : [only].values() }]
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {

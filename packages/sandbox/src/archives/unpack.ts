@@ -1,10 +1,10 @@
 import type { ArchiveLimits, ArchiveScheme } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
-import { Pace } from '../files/pace.ts'
+import { TimeSlice } from '../files/pace.ts'
 import type { Owner } from './attributes.ts'
 import { expand } from './compression.ts'
 import { Tally } from './limits.ts'
-import { type ArchiveInput, type Pull, pullFrom } from './pull.ts'
+import { type ArchiveInput, type ByteSource, pullFrom } from './pull.ts'
 import { checkScheme, type TarScheme } from './scheme.ts'
 import { spool } from './spool.ts'
 import { TarReader } from './tar/reader.ts'
@@ -44,7 +44,7 @@ export async function unpack(
   let job: Unpacking | undefined
   try {
     const rules = { special, links, below, rootPath, tally }
-    job = new Unpacking(into, owner, rules, new Pace(signal))
+    job = new Unpacking(into, owner, rules, new TimeSlice(signal))
     if (scheme === 'zip') await unpackZip(pull, into, job, tally)
     else await unpackTar(pull, scheme, job, tally)
     return await job.finish()
@@ -55,7 +55,7 @@ export async function unpack(
 }
 
 async function unpackTar(
-  pull: Pull,
+  pull: ByteSource,
   scheme: TarScheme | 'sniff',
   job: Unpacking,
   tally: Tally,
@@ -67,14 +67,14 @@ async function unpackTar(
       if (piece.kind === 'member') job.begin(piece.member)
       else if (piece.kind === 'end') job.end()
       else await job.write(piece.bytes, piece.at)
-      if (job.pace.due) await job.pace.rest()
+      if (job.pace.expired) await job.pace.yieldToEventLoop()
     }
     job.pace.check()
   }
   reader.finish()
 }
 
-async function unpackZip(pull: Pull, into: Handle, job: Unpacking, tally: Tally): Promise<void> {
+async function unpackZip(pull: ByteSource, into: Handle, job: Unpacking, tally: Tally): Promise<void> {
   const file = await spool(pull, into, tally)
   try {
     await unzip(file, job, tally)

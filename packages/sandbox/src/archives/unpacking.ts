@@ -1,10 +1,10 @@
 import type { LeftOut, Unpacked } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
-import type { Pace } from '../files/pace.ts'
+import type { TimeSlice } from '../files/pace.ts'
 import type { Attributes, Owner } from './attributes.ts'
 import type { Member } from './member.ts'
 import { ArchiveRules, type Judged, type RuleOptions } from './rules.ts'
-import { Stage } from './stage.ts'
+import { TreeBuilder } from './stage.ts'
 
 export interface UnpackedTree extends Unpacked {
   /** What the archive says about the directory that it was made of. */
@@ -16,17 +16,17 @@ export const maxLeftOut = 1_000
 
 /** Members are judged and made one after the other. */
 export class Unpacking {
-  readonly pace: Pace
+  readonly pace: TimeSlice
   readonly #rules: ArchiveRules
-  readonly #stage: Stage
+  readonly #stage: TreeBuilder
   readonly #leftOut: LeftOut[] = []
   #leftOutCount = 0
   #root: Attributes | undefined
   #writing = false
 
-  constructor(into: Handle, owner: Owner | undefined, rules: RuleOptions, pace: Pace) {
+  constructor(into: Handle, owner: Owner | undefined, rules: RuleOptions, pace: TimeSlice) {
     this.pace = pace
-    this.#stage = new Stage(into, owner)
+    this.#stage = new TreeBuilder(into, owner)
     this.#rules = new ArchiveRules(rules, (left) => {
       this.#leftOutCount += 1
       if (this.#leftOut.length < maxLeftOut) this.#leftOut.push(left)
@@ -49,8 +49,8 @@ export class Unpacking {
   }
 
   async finish(): Promise<UnpackedTree> {
-    for (const _ of this.#rules.finish()) if (this.pace.due) await this.pace.rest()
-    for (const _ of this.#stage.finish()) if (this.pace.due) await this.pace.rest()
+    for (const _ of this.#rules.finish()) if (this.pace.expired) await this.pace.yieldToEventLoop()
+    for (const _ of this.#stage.finish()) if (this.pace.expired) await this.pace.yieldToEventLoop()
     const { files, directories, links, bytes } = this.#stage
     const leftOut = this.#leftOut
     return { files, directories, links, bytes, leftOut, leftOutCount: this.#leftOutCount, root: this.#root }

@@ -3,7 +3,7 @@ import { errorText } from './file-errors.ts'
 import { hierarchies } from './layout.ts'
 import { parseMounts } from './mounts.ts'
 import { parsePositions } from './positions.ts'
-import { type Ability, type Found, probe } from './probe.ts'
+import { type Ability, type UsableGroups, probe } from './probe.ts'
 
 /** What the kernel lets this process do with groups of processes, and why not the rest. */
 export interface CgroupAccess {
@@ -15,7 +15,7 @@ export interface CgroupAccess {
   /** One for each that is false. */
   readonly reasons: Readonly<Record<string, string>>
   /** Where groups can be made; v2 first. */
-  readonly hierarchies: readonly Found[]
+  readonly hierarchies: readonly UsableGroups[]
 }
 
 const abilities: readonly Ability[] = ['memory', 'cpu', 'pids', 'freeze', 'kill']
@@ -28,7 +28,7 @@ const abilities: readonly Ability[] = ['memory', 'cpu', 'pids', 'freeze', 'kill'
  * if (!access.memory) console.warn(access.reasons.memory)
  */
 export async function findCgroups(): Promise<CgroupAccess> {
-  const found: Found[] = []
+  const found: UsableGroups[] = []
   const reasons = new Map<string, string>()
   let refusal = 'no cgroup file system is mounted'
   try {
@@ -53,7 +53,7 @@ export async function findCgroups(): Promise<CgroupAccess> {
 }
 
 function summary(
-  found: readonly Found[],
+  found: readonly UsableGroups[],
   reasons: ReadonlyMap<string, string>,
   refusal: string,
 ): CgroupAccess {
@@ -69,11 +69,11 @@ function summary(
   }
 }
 
-export function provider(found: readonly Found[], ability: Ability): Found | undefined {
+export function provider(found: readonly UsableGroups[], ability: Ability): UsableGroups | undefined {
   return found.find((one) => one.abilities.has(ability))
 }
 
 /** The hierarchy that knows which processes belong together: best one that can also stop them. */
-export function tracker({ hierarchies }: CgroupAccess): Found | undefined {
+export function tracker({ hierarchies }: CgroupAccess): UsableGroups | undefined {
   return provider(hierarchies, 'freeze') ?? provider(hierarchies, 'kill') ?? hierarchies[0]
 }

@@ -8,7 +8,7 @@ import { makeFolder, unmakeFolder } from './folders.ts'
 import type { Group } from './group.ts'
 import { type Limit, limitsOf, limitWrites } from './limits.ts'
 import { checkName } from './name.ts'
-import type { Found } from './probe.ts'
+import type { UsableGroups } from './probe.ts'
 
 /**
  * Makes a group for the processes of one sandbox.
@@ -41,11 +41,11 @@ export async function createCgroup(
 }
 
 /** Each with the limits it is to set; the one that tracks comes first. */
-function neededHierarchies(access: CgroupAccess, limits: readonly Limit[]): Map<Found, Limit[]> {
+function neededHierarchies(access: CgroupAccess, limits: readonly Limit[]): Map<UsableGroups, Limit[]> {
   const tracking = tracker(access)
   if (tracking === undefined)
     throw new VitrineError('unsupported', `Processes cannot be grouped here: ${access.reasons.kill}.`)
-  const needed = new Map<Found, Limit[]>([[tracking, []]])
+  const needed = new Map<UsableGroups, Limit[]>([[tracking, []]])
   for (const limit of limits) {
     const found = provider(access.hierarchies, limit)
     if (found === undefined)
@@ -55,7 +55,7 @@ function neededHierarchies(access: CgroupAccess, limits: readonly Limit[]): Map<
   return needed
 }
 
-async function makeGroup({ place }: Found, name: string): Promise<string> {
+async function makeGroup({ place }: UsableGroups, name: string): Promise<string> {
   try {
     return await makeFolder(place, name)
   } catch (error) {
@@ -72,7 +72,7 @@ async function makeGroup({ place }: Found, name: string): Promise<string> {
 }
 
 async function setLimits(
-  { place }: Found,
+  { place }: UsableGroups,
   folder: string,
   limits: MachineLimits,
   wanted: readonly Limit[],

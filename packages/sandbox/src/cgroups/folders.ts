@@ -6,7 +6,7 @@ import type { CgroupVersion } from './mounts.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** A folder under which groups may be made, and the controllers to be enabled for them: v2 only. */
-export interface Place {
+export interface GroupFolder {
   readonly version: CgroupVersion
   readonly folder: string
   readonly controllers: readonly Limit[]
@@ -15,14 +15,14 @@ export interface Place {
 /** All groups of all hosts stand in a folder of this name, which comes with the first and goes with the last. */
 const house = 'vitrine'
 
-export function houseOf({ folder }: Place): string {
+export function houseOf({ folder }: GroupFolder): string {
   return join(folder, house)
 }
 
 const attempts = 20
 
 /** Makes the folder of a group. Tried again when another host removes the house in between. */
-export async function makeFolder(place: Place, name: string): Promise<string> {
+export async function makeFolder(place: GroupFolder, name: string): Promise<string> {
   const parent = houseOf(place)
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { randomHex } from '@vitrine/protocol'
 import { enableControllers } from './controllers.ts'
 import { errorText } from './file-errors.ts'
-import { makeFolder, type Place, unmakeFolder } from './folders.ts'
+import { makeFolder, type GroupFolder, unmakeFolder } from './folders.ts'
 import type { Hierarchy } from './layout.ts'
 import type { Limit } from './limits.ts'
 import type { CgroupVersion } from './mounts.ts'
@@ -11,8 +11,8 @@ import type { CgroupVersion } from './mounts.ts'
 export type Ability = Limit | 'freeze' | 'kill'
 
 /** What can be had of a hierarchy, and why the rest cannot. */
-export interface Found {
-  readonly place: Place
+export interface UsableGroups {
+  readonly place: GroupFolder
   readonly abilities: ReadonlySet<Ability>
   readonly reasons: ReadonlyMap<Ability, string>
 }
@@ -42,9 +42,9 @@ const trials: Record<CgroupVersion, readonly Trial[]> = {
 }
 
 /** Tries the folders from the nearest up, and settles for the first that gives the most; or says why none does. */
-export async function probe(hierarchy: Hierarchy): Promise<Found | string> {
+export async function probe(hierarchy: Hierarchy): Promise<UsableGroups | string> {
   if (!hierarchy.writable) return `${hierarchy.folders.at(-1)} is mounted read-only`
-  let best: Found | undefined
+  let best: UsableGroups | undefined
   let reason: string | undefined
   for (const folder of hierarchy.folders) {
     const found = await probeFolder(hierarchy, folder)
@@ -59,7 +59,7 @@ function mostOf({ version, controllers }: Hierarchy): number {
   return version === 2 ? trials[2].length : controllers.length
 }
 
-async function probeFolder(hierarchy: Hierarchy, folder: string): Promise<Found | string> {
+async function probeFolder(hierarchy: Hierarchy, folder: string): Promise<UsableGroups | string> {
   try {
     return hierarchy.version === 2 ? await probeUnified(folder) : await probeLegacy(hierarchy, folder)
   } catch (error) {
@@ -67,7 +67,7 @@ async function probeFolder(hierarchy: Hierarchy, folder: string): Promise<Found 
   }
 }
 
-async function probeUnified(folder: string): Promise<Found> {
+async function probeUnified(folder: string): Promise<UsableGroups> {
   // Without delegation no process may be moved from here, not even into a group of one's own.
   await access(join(folder, 'cgroup.procs'), constants.W_OK)
   const { given, reasons } = await enableControllers(folder)
@@ -75,11 +75,11 @@ async function probeUnified(folder: string): Promise<Found> {
   return { ...found, reasons: new Map([...found.reasons, ...reasons]) }
 }
 
-function probeLegacy({ controllers }: Hierarchy, folder: string): Promise<Found> {
+function probeLegacy({ controllers }: Hierarchy, folder: string): Promise<UsableGroups> {
   return attempt({ version: 1, folder, controllers: [] }, controllers)
 }
 
-async function attempt(place: Place, controllers: readonly string[]): Promise<Found> {
+async function attempt(place: GroupFolder, controllers: readonly string[]): Promise<UsableGroups> {
   const abilities = new Set<Ability>()
   const reasons = new Map<Ability, string>()
   const group = await makeFolder(place, `probe-${process.pid}-${randomHex(4)}`)

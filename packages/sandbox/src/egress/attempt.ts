@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { AllowList } from './allow-list.ts'
-import { type Answer, answer } from './answer.ts'
+import { type ProxyResponse, answer } from './answer.ts'
 import { type Dialed, dial } from './dial.ts'
 import type { RecordReach } from './event.ts'
-import { type Asked, recordOpened, recordRefused } from './record.ts'
+import { type ConnectTarget, recordOpened, recordRefused } from './record.ts'
 import { type Lookup, resolveTarget, shortReason } from './resolve.ts'
-import type { Seats } from './seats.ts'
+import type { Semaphore } from './seats.ts'
 import { showTarget, type Target } from './target.ts'
 
 /** What all attempts of one proxy share. */
@@ -13,7 +13,7 @@ export interface Reach {
   readonly allow: AllowList
   readonly lookup: Lookup
   readonly record: RecordReach
-  readonly seats: Seats
+  readonly seats: Semaphore
   /** What is open outwards, for whoever has to end it. */
   readonly upstreams: Set<Socket>
   readonly dialMs: number
@@ -27,7 +27,7 @@ export interface Reached {
 }
 
 /** Judges, records, then dials: in this order, so that nothing is reached that the journal does not know. */
-export async function attempt(reach: Reach, asked: Asked, signal: AbortSignal): Promise<Reached | Answer> {
+export async function attempt(reach: Reach, asked: ConnectTarget, signal: AbortSignal): Promise<Reached | ProxyResponse> {
   const { record, seats } = reach
   const { raw, target } = asked
   if (!('host' in target)) {
@@ -52,10 +52,10 @@ export async function attempt(reach: Reach, asked: Asked, signal: AbortSignal): 
 
 async function attemptSeated(
   reach: Reach,
-  asked: Asked,
+  asked: ConnectTarget,
   target: Target,
   signal: AbortSignal,
-): Promise<Reached | Answer> {
+): Promise<Reached | ProxyResponse> {
   const { record, dialMs } = reach
   const shown = showTarget(target)
   const resolution = await resolveTarget(target, reach, signal)

@@ -4,7 +4,7 @@ import { answer, rawAnswer, sendAnswer } from './answer.ts'
 import { attempt, closed, type Reach } from './attempt.ts'
 import { readConnectRequest } from './connect-request.ts'
 import { forward } from './forward.ts'
-import type { Guest } from './guest.ts'
+import type { ProxyClient } from './guest.ts'
 import { askedIn, authorityOf } from './malformed.ts'
 import { readPlainRequest } from './plain-request.ts'
 import { recordRefused } from './record.ts'
@@ -20,7 +20,7 @@ export interface MalformedError extends NodeJS.ErrnoException {
 /** `CONNECT host:port`: from here on the connection is the target's. */
 export async function exchangeTunnel(
   reach: Reach,
-  { socket, process, gone }: Guest,
+  { socket, process, gone }: ProxyClient,
   request: IncomingMessage,
 ): Promise<void> {
   const asked = { raw: request.url ?? '', target: readConnectRequest(request), process }
@@ -37,7 +37,7 @@ export async function exchangeTunnel(
 /** `GET http://host/path`: one request, judged by itself whatever came before it on the connection. */
 export async function exchangePlain(
   reach: Reach,
-  { process, gone }: Guest,
+  { process, gone }: ProxyClient,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function exchangePlain(
   await sent
 }
 
-export async function refuseMalformed(reach: Reach, guest: Guest, error: MalformedError): Promise<void> {
+export async function refuseMalformed(reach: Reach, guest: ProxyClient, error: MalformedError): Promise<void> {
   const { rawPacket = new Uint8Array(), bytesParsed = 0, code = 'unreadable' } = error
   const raw = askedIn(rawPacket, bytesParsed)
   const reason = `it is not valid HTTP: ${code}`
@@ -79,7 +79,7 @@ export async function refuseMalformed(reach: Reach, guest: Guest, error: Malform
 }
 
 /** Not even asked what it wants. */
-export async function turnAway(reach: Reach, { socket, process }: Guest, reason: string): Promise<void> {
+export async function reject(reach: Reach, { socket, process }: ProxyClient, reason: string): Promise<void> {
   await recordRefused(reach.record, { raw: '', target: { reason }, process }, reason)
   socket.destroy()
 }

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net'
 const mostPending = 16
 
 /** One connection from inside the sandbox, over all the requests that it carries. */
-export class Guest {
+export class ProxyClient {
   readonly socket: Socket
   readonly process: string | undefined
   /** Aborts when the connection is gone. */
   readonly gone: AbortSignal
   /** Set once it went too far: whatever else it asks for is not heard. */
-  dismissed = false
+  rejected = false
   readonly #headerMs: number
   #pending = 0
   #deadline: NodeJS.Timeout | undefined
@@ -34,7 +34,7 @@ export class Guest {
     return this.#pending === 0
   }
 
-  get crowded(): boolean {
+  get overLimit(): boolean {
     return this.#pending >= mostPending
   }
 

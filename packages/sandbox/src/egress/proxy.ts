@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream'
 import { readAllowList } from './allow-list.ts'
 import type { Reach } from './attempt.ts'
 import type { RecordReach } from './event.ts'
-import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, turnAway } from './exchange.ts'
-import { Guest } from './guest.ts'
+import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, reject } from './exchange.ts'
+import { ProxyClient } from './guest.ts'
 import { type EgressLimits, reachLimits } from './limits.ts'
 import { type Lookup, lookupAll } from './resolve.ts'
-import { Seats } from './seats.ts'
+import { Semaphore } from './seats.ts'
 
 export interface ReachProxyOptions {
   /** Exactly these hosts with exactly these ports: `'registry.example:443'`. */
@@ -44,17 +44,17 @@ export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
     allow: { has: (target) => list.has(target) },
     lookup: options.lookup ?? lookupAll,
     record: options.record,
-    seats: new Seats(connections),
+    seats: new Semaphore(connections),
     upstreams: new Set(),
     dialMs,
     idleMs,
   }
-  const guests = new Map<Duplex, Guest>()
+  const guests = new Map<Duplex, ProxyClient>()
   const running = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
 
   /** Keeps what is under way known until it is over. */
-  function run(guest: Guest, exchange: () => Promise<void>): void {
+  function run(guest: ProxyClient, exchange: () => Promise<void>): void {
     guest.begin()
     const task = exchange()
       .catch(() => guest.socket.destroy())
@@ -65,12 +65,12 @@ export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
     running.add(task)
   }
 
-  function welcome(socket: Duplex, exchange: (guest: Guest) => Promise<void>): void {
+  function accept(socket: Duplex, exchange: (guest: ProxyClient) => Promise<void>): void {
     const guest = guests.get(socket)
-    if (guest === undefined || guest.dismissed || socket.destroyed) return
-    guest.dismissed = guest.crowded
+    if (guest === undefined || guest.rejected || socket.destroyed) return
+    guest.rejected = guest.overLimit
     run(guest, () =>
-      guest.dismissed ? turnAway(egress, guest, 'too many requests at once') : exchange(guest),
+      guest.rejected ? reject(egress, guest, 'too many requests at once') : exchange(guest),
     )
   }
 
@@ -78,34 +78,34 @@ export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
   const server = createServer({ requireHostHeader: false, keepAliveTimeout: headerMs, noDelay: true })
   server.maxHeadersCount = 0
   const onRequest = (request: IncomingMessage, response: ServerResponse) =>
-    welcome(request.socket, (guest) => exchangePlain(egress, guest, request, response))
+    accept(request.socket, (guest) => exchangePlain(egress, guest, request, response))
   server.on('request', onRequest)
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('connect', (request, socket, head) => {
     // Back in front of what follows, before anything can read that.
     if (head.length > 0) socket.unshift(head)
-    welcome(socket, (guest) => exchangeTunnel(egress, guest, request))
+    accept(socket, (guest) => exchangeTunnel(egress, guest, request))
   })
   server.on('clientError', (error: MalformedError, socket) => {
     const guest = guests.get(socket)
-    if (guest?.dismissed) return
+    if (guest?.rejected) return
     if (guest === undefined || !guest.idle || error.rawPacket === undefined) return void socket.destroy()
-    guest.dismissed = true
+    guest.rejected = true
     run(guest, () => refuseMalformed(egress, guest, error))
   })
 
   function handle(socket: Socket, { process }: { readonly process?: string } = {}): void {
     socket.on('error', () => undefined)
     if (closing !== undefined || socket.destroyed) return void socket.destroy()
-    const guest = new Guest(socket, process, headerMs)
+    const guest = new ProxyClient(socket, process, headerMs)
     guests.set(socket, guest)
     socket.once('close', () => guests.delete(socket))
     // Whoever accepted it may not have asked for this; a tunnel needs it.
     socket.allowHalfOpen = true
     // Those above the limit are still told why, up to a point.
     if (guests.size > 2 * connections)
-      run(guest, () => turnAway(egress, guest, `more than ${2 * connections} connections at once`))
+      run(guest, () => reject(egress, guest, `more than ${2 * connections} connections at once`))
     else server.emit('connection', socket)
   }
 

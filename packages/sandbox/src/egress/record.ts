@@ -8,14 +8,14 @@ import {
 import type { Target, Unreadable } from './target.ts'
 
 /** What a program asked for: as written, and as understood. */
-export interface Asked {
+export interface ConnectTarget {
   readonly raw: string
   readonly target: Target | Unreadable
   readonly process: string | undefined
 }
 
 /** How a connection ended, for the record. */
-export interface Ending {
+export interface ConnectionEnd {
   readonly address: string | undefined
   readonly reason?: string
   readonly bytesIn: number
@@ -25,7 +25,7 @@ export interface Ending {
 /** A refusal stands, whether or not it could be written down. */
 export function recordRefused(
   record: RecordReach,
-  asked: Asked,
+  asked: ConnectTarget,
   reason: string,
   address?: string,
 ): Promise<void> {
@@ -35,9 +35,9 @@ export function recordRefused(
 /** Rejects when it could not be written down. Resolves to what records the end of the same connection. */
 export async function recordOpened(
   record: RecordReach,
-  asked: Asked,
+  asked: ConnectTarget,
   address: string | undefined,
-): Promise<(ending: Ending) => Promise<void>> {
+): Promise<(ending: ConnectionEnd) => Promise<void>> {
   const started = performance.now()
   const data = begun(asked, address)
   await record({ type: 'network.allowed', data: { ...data, phase: 'opened' } })
@@ -57,7 +57,7 @@ async function recordPast(record: RecordReach, event: EgressEvent): Promise<void
   } catch {}
 }
 
-function begun({ raw, target, process }: Asked, address: string | undefined): ConnectionData {
+function begun({ raw, target, process }: ConnectTarget, address: string | undefined): ConnectionData {
   const { host, port } = 'host' in target ? target : { host: boundedHost(raw), port: 0 }
   return {
     connection: newConnectionId(),

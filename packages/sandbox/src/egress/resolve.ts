@@ -4,7 +4,7 @@ import { addressRefusal } from './address.ts'
 import type { AllowList } from './allow-list.ts'
 import { readResolved } from './ip.ts'
 import { showTarget, type Target } from './target.ts'
-import { within } from './within.ts'
+import { withTimeLimit } from './within.ts'
 
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
 
@@ -35,7 +35,7 @@ export async function resolveTarget(
   if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
   let found: string[]
   try {
-    found = Array.from(await within(dialMs, signal, lookup(target.host)), ({ address }) => address)
+    found = Array.from(await withTimeLimit(dialMs, signal, lookup(target.host)), ({ address }) => address)
   } catch (error) {
     return { kind: 'unresolvable', reason: `the name could not be resolved: ${shortReason(error)}` }
   }

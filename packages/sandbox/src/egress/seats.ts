@@ -1,5 +1,5 @@
 /** So many connections at once and no more. */
-export class Seats {
+export class Semaphore {
   readonly count: number
   #taken = 0
 

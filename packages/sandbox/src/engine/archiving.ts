@@ -8,7 +8,7 @@ import { packSource } from '../archives/pack-source.ts'
 import { type ArchiveInput, pullFile, pullFrom } from '../archives/pull.ts'
 import { refusal } from '../archives/refusal.ts'
 import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts'
-import { swap } from '../archives/swap.ts'
+import { replaceContents } from '../archives/swap.ts'
 import { type UnpackOptions, unpack } from '../archives/unpack.ts'
 import { maxLeftOut } from '../archives/unpacking.ts'
 import { makeDirectories } from '../files/change.ts'
@@ -17,7 +17,7 @@ import type { Handle } from '../files/handle.ts'
 import { type Identity, must, mustChange } from '../files/identity.ts'
 import { directoryAt } from '../files/list.ts'
 import { openFile } from '../files/read.ts'
-import { type FileRoom, mustBeWritable, ownerAt } from '../files/room.ts'
+import { type FileContext, mustBeWritable, ownerAt } from '../files/room.ts'
 import { stagingInside } from '../files/staging.ts'
 import { walk } from '../files/walk.ts'
 import { publish, writeAll } from '../files/write.ts'
@@ -28,7 +28,7 @@ const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
 
 /** What ways in and out of a workspace share. */
 export interface Archiving {
-  readonly room: FileRoom
+  readonly room: FileContext
   readonly limits: ArchiveLimits
   readonly as?: Identity | undefined
   readonly signal?: AbortSignal | undefined
@@ -129,7 +129,7 @@ async function unpackInto(
 
 /** It would be written below what processes see there. */
 function mustNotHold(staged: Handle, path: string): void {
-  const trail = [staged.again()]
+  const trail = [staged.duplicate()]
   try {
     for (const name of path.split('/')) {
       const entry = trail.at(-1)!.entry(name)
@@ -144,10 +144,10 @@ function mustNotHold(staged: Handle, path: string): void {
 }
 
 /** Where a directory is, or will be, and what may be written there. */
-function targetOf(room: FileRoom, path: string, as: Identity | undefined) {
+function targetOf(room: FileContext, path: string, as: Identity | undefined) {
   return walk(room.places, path, { as }, (spot) => {
     const { entry, parent } = spot
-    const told = room.places.told(spot.path)
+    const told = room.places.displayPath(spot.path)
     if (entry !== undefined && entry.kind !== 'directory')
       throw new VitrineError('file_not_directory', `${told} is not a directory.`)
     mustBeWritable(room, spot)
@@ -173,16 +173,16 @@ export function download(archiving: Archiving, path: string, options: ArchiveOpt
   return walk(room.places, path, { as }, ({ entry, parent, name }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
     must(entry, 'read', as, path)
-    if (entry.kind === 'directory') return packing(archiving, entry.again(), scheme, () => false, ended)
+    if (entry.kind === 'directory') return packing(archiving, entry.duplicate(), scheme, () => false, ended)
     if (entry.kind !== 'file' || parent === undefined)
       throw new VitrineError('file_not_regular', `${path} is neither a file nor a directory.`)
-    return packing(archiving, parent.again(), scheme, () => false, ended, name)
+    return packing(archiving, parent.duplicate(), scheme, () => false, ended, name)
   })
 }
 
 /** The workspace as a tar. */
 export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: Ended): Packing {
-  const root = archiving.room.places.root.directory.again()
+  const root = archiving.room.places.root.directory.duplicate()
   return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
 }
 
@@ -248,7 +248,7 @@ export async function hydrate(
       limits,
       signal,
     })
-    await swap(staged.handle, root.directory, trash.handle, {
+    await replaceContents(staged.handle, root.directory, trash.handle, {
       keep: (name) => name === stagingInside || keep(name),
       attributes,
     })

@@ -6,7 +6,7 @@ import { bubblewrapMachine } from '../machine/bubblewrap/machine.ts'
 import type { Tools } from '../machine/bubblewrap/plan.ts'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { plainMachine } from '../machine/plain.ts'
-import { markOf } from '../machine/survivors.ts'
+import { ownerTagOf } from '../machine/survivors.ts'
 import { machineProgram } from '../native.ts'
 import type { Settings } from './settings.ts'
 
@@ -17,7 +17,7 @@ export async function chooseMachine(
 ): Promise<{ readonly machine: Machine; readonly degraded: readonly Degradation[] }> {
   const { isolation, folders, env, network, rootfs, egress, machineLimits: limits, binds, user } = settings
   const common = {
-    mark: markOf(id, folders.data),
+    ownerTag: ownerTagOf(id, folders.data),
     root: folders.root,
     home: folders.home,
     env,

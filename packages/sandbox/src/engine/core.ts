@@ -4,7 +4,7 @@ import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
-import { outside } from '../outside.ts'
+import { withoutOperation } from '../outside.ts'
 import { Forwards } from '../ports/forwards.ts'
 import { ProcessTable } from '../processes/table.ts'
 import { PtySessions } from '../terminals/pty-sessions.ts'
@@ -12,7 +12,7 @@ import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
-import { FileSide, removeStaging } from './file-side.ts'
+import { SandboxFileSystem, removeStaging } from './file-side.ts'
 import type { Settings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
@@ -27,7 +27,7 @@ interface Running {
   readonly machine: Machine
   readonly wayOut: EgressGateway | undefined
   readonly forwards: Forwards
-  readonly files: FileSide
+  readonly files: SandboxFileSystem
 }
 
 /** The state of one sandbox, which all handles to it share. */
@@ -79,7 +79,7 @@ export class EngineCore {
   }
 
   /** The files, also of a sandbox that is paused. */
-  files(): FileSide {
+  files(): SandboxFileSystem {
     if (this.#running === undefined || this.#state !== 'paused') return this.ready().files
     return this.#running.files
   }
@@ -142,7 +142,7 @@ export class EngineCore {
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
-      machine.onLost((reason) => void outside(() => this.#lost(journal, machine, reason)))
+      machine.onLost((reason) => void withoutOperation(() => this.#lost(journal, machine, reason)))
       const wayOut = machine.sharesLoopback ? undefined : this.#wayOut(machine, journal)
       if (wayOut !== undefined && egress.length > 0)
         await journal.operate('open_network', { reach: egress }, () => wayOut.allow(egress))
@@ -168,9 +168,9 @@ export class EngineCore {
     await journal.operate('open_network', { egress: missing }, () => wayOut?.allow(missing))
   }
 
-  async #openFiles(machine: Machine, wayOut: EgressGateway | undefined): Promise<FileSide> {
+  async #openFiles(machine: Machine, wayOut: EgressGateway | undefined): Promise<SandboxFileSystem> {
     try {
-      return await FileSide.open(this.settings, machine, this.#journal, this.store, this.turns)
+      return await SandboxFileSystem.open(this.settings, machine, this.#journal, this.store, this.turns)
     } catch (error) {
       await wayOut?.close()
       throw error
@@ -246,7 +246,7 @@ export class EngineCore {
     this.store.lost.removeEventListener('abort', this.#onStoreLost)
     const entries = this.table.leave()
     const { machine, wayOut, forwards, files } = running
-    await files.beforeEnd()
+    await files.flushBeforeShutdown()
     const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
     await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])

@@ -8,7 +8,7 @@ import type { EgressEvent } from '../egress/event.ts'
 import { createEgressProxy, type EgressProxy } from '../egress/proxy.ts'
 import { readTarget, type Target } from '../egress/target.ts'
 import type { Machine } from '../machine/machine.ts'
-import { outside } from '../outside.ts'
+import { withoutOperation } from '../outside.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 
 /** Where programs inside find the proxy. */
@@ -96,7 +96,7 @@ export class EgressGateway {
     return server
   }
 
-  readonly #record = async (event: EgressEvent) => void (await outside(() => this.#journal.append([event])))
+  readonly #record = async (event: EgressEvent) => void (await withoutOperation(() => this.#journal.append([event])))
 }
 
 /** Its port and the very host that is listed: another address of the loopback is another server. */

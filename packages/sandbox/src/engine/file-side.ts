@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
-import { type PlaceMount, Places } from '../files/places.ts'
-import type { FileRoom } from '../files/room.ts'
+import { type PlaceMount, AccessRoots } from '../files/places.ts'
+import type { FileContext } from '../files/room.ts'
 import { Staging } from '../files/staging.ts'
 import type { Launched, Machine } from '../machine/machine.ts'
-import { outside } from '../outside.ts'
+import { withoutOperation } from '../outside.ts'
 import type { FindRun } from '../watching/find-disk.ts'
 import { watchWorkspace } from '../watching/watch-workspace.ts'
 import type { Watcher } from '../watching/watcher.ts'
@@ -17,20 +17,20 @@ import type { Settings } from './settings.ts'
 const closingMs = 5_000
 
 /** The files of a sandbox that runs, and whoever watches them. */
-export class FileSide {
-  readonly room: FileRoom
+export class SandboxFileSystem {
+  readonly context: FileContext
   readonly machine: Machine
   readonly #ending = new AbortController()
   readonly #unwatching = new AbortController()
   readonly #calls = new Set<Promise<void>>()
   /** Then it sees nothing while commands are paused. */
-  readonly looksByCommands: boolean
+  readonly watchesViaExec: boolean
   #watcher: Watcher | undefined
 
-  private constructor(room: FileRoom, machine: Machine, looksByCommands: boolean) {
-    this.room = room
+  private constructor(room: FileContext, machine: Machine, looksByCommands: boolean) {
+    this.context = room
     this.machine = machine
-    this.looksByCommands = looksByCommands
+    this.watchesViaExec = looksByCommands
   }
 
   static async open(
@@ -39,20 +39,20 @@ export class FileSide {
     journal: Journal,
     store: Store,
     turns: ActiveTurns,
-  ): Promise<FileSide> {
+  ): Promise<SandboxFileSystem> {
     const { folders, grants, watch } = settings
     const staging = Staging.open(folders.staging, folders.root)
-    let places: Places | undefined
+    let places: AccessRoots | undefined
     try {
-      places = Places.open({
+      places = AccessRoots.open({
         root: machine.root,
         home: machine.home,
         grants,
         mounts: mountsIn(settings, machine),
         onDisk: (path) => machine.onDisk(path),
       })
-      const side = new FileSide(
-        { places, staging, givesAway: machine.givesFilesAway },
+      const side = new SandboxFileSystem(
+        { places, staging, chownsToOwner: machine.givesFilesAway },
         machine,
         watch?.mode === 'find',
       )
@@ -62,9 +62,9 @@ export class FileSide {
           'start_watching',
           { mode: watch.mode, ignore: watch.ignore },
           () =>
-            outside(() =>
+            withoutOperation(() =>
               watchWorkspace({
-                root: side.room.places.root.directory,
+                root: side.context.places.root.directory,
                 path: machine.root,
                 settings: watch,
                 journal,
@@ -91,7 +91,7 @@ export class FileSide {
   }
 
   /** A call on the files. The end of the sandbox waits for it: what it has begun must not be cut in two. */
-  async during<T>(call: () => T | Promise<T>): Promise<T> {
+  async tracked<T>(call: () => T | Promise<T>): Promise<T> {
     const over = Promise.withResolvers<void>()
     this.#calls.add(over.promise)
     try {
@@ -108,7 +108,7 @@ export class FileSide {
   }
 
   /** The same, where it is watched at all. */
-  async settle(): Promise<void> {
+  async flushWatcher(): Promise<void> {
     await this.#watcher?.flush()
   }
 
@@ -119,10 +119,10 @@ export class FileSide {
   }
 
   /** Who looks by commands looks a last time before there are none. */
-  async beforeEnd(): Promise<void> {
-    if (!this.looksByCommands) return
+  async flushBeforeShutdown(): Promise<void> {
+    if (!this.watchesViaExec) return
     await this.#endCalls()
-    await this.#withinLimit(this.settle())
+    await this.#withinLimit(this.flushWatcher())
     this.#unwatching.abort()
   }
 
@@ -133,9 +133,9 @@ export class FileSide {
     await this.#withinLimit(closed)
     this.#unwatching.abort()
     await closed
-    await this.room.staging.clear().catch(() => undefined)
-    this.room.staging.close()
-    this.room.places.close()
+    await this.context.staging.clear().catch(() => undefined)
+    this.context.staging.close()
+    this.context.places.close()
   }
 
   async #endCalls(): Promise<void> {

@@ -33,7 +33,7 @@ import { defaultIgnore } from '../watching/settings.ts'
 import { checkArchive, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, download, extract, upload } from './archiving.ts'
 import type { EngineCore } from './core.ts'
-import { type FileSide, untilEither } from './file-side.ts'
+import { type SandboxFileSystem, untilEither } from './file-side.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -56,11 +56,11 @@ export class SandboxFiles implements Files {
       ...(to !== undefined && { to }),
     }
     let file: OpenFile
-    let side: FileSide
+    let side: SandboxFileSystem
     try {
       const begun = this.#begin(path, options)
       side = begun.side
-      file = openFile(side.room, path, options, begun.as)
+      file = openFile(side.context, path, options, begun.as)
     } catch (error) {
       return this.#journal.operateAtOnce('read', facts, () => {
         throw error
@@ -98,7 +98,7 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ room }, as, signal) => {
+      ({ context: room }, as, signal) => {
         if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
           throw new VitrineError(
             'argument_invalid',
@@ -117,14 +117,14 @@ export class SandboxFiles implements Files {
       path,
       about(path, options),
       options,
-      ({ room }, as, signal) => list(room, path, { ...options, signal }, as),
+      ({ context: room }, as, signal) => list(room, path, { ...options, signal }, as),
       ({ entries, truncated }) => ({ count: entries.length, ...(truncated && { truncated }) }),
     )
   }
 
   async stat(path: string, options: FileOptions = {}): Promise<FileStat> {
     checkOptions('files.stat', fileOptions.plain, options)
-    return this.#observe('stat', path, options, ({ room }, as) =>
+    return this.#observe('stat', path, options, ({ context: room }, as) =>
       walk(room.places, path, { as, follow: false }, (spot) => statOf(room, spot)),
     )
   }
@@ -135,7 +135,7 @@ export class SandboxFiles implements Files {
       'exists',
       path,
       options,
-      ({ room }, as) => {
+      ({ context: room }, as) => {
         try {
           return walk(room.places, path, { as }, ({ entry }) => entry !== undefined)
         } catch (error) {
@@ -158,7 +158,7 @@ export class SandboxFiles implements Files {
       ...(parents && { parents }),
       ...(mode !== undefined && { mode }),
     }
-    return this.#operate('mkdir', path, facts, options, ({ room }, as) =>
+    return this.#operate('mkdir', path, facts, options, ({ context: room }, as) =>
       makeDirectories(room, path, options, as),
     )
   }
@@ -170,7 +170,7 @@ export class SandboxFiles implements Files {
   ): Promise<void> {
     checkOptions('files.move', fileOptions.move, options)
     const facts = { ...about(from, options), to: about(to, {}).path }
-    return this.#operate('mv', from, facts, options, ({ room }, as) => {
+    return this.#operate('mv', from, facts, options, ({ context: room }, as) => {
       checkPath('to', to)
       move(room, from, to, options, as)
     })
@@ -183,14 +183,14 @@ export class SandboxFiles implements Files {
     checkOptions('files.remove', fileOptions.remove, options)
     const { recursive, force } = options
     const facts = { ...about(path, options), ...(recursive && { recursive }), ...(force && { force }) }
-    return this.#operate('rm', path, facts, options, ({ room }, as, signal) =>
+    return this.#operate('rm', path, facts, options, ({ context: room }, as, signal) =>
       remove(room, path, { ...options, signal }, as),
     )
   }
 
   async chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
     checkOptions('files.chmod', fileOptions.plain, options)
-    return this.#operate('chmod', path, { ...about(path, options), mode }, options, ({ room }, as) =>
+    return this.#operate('chmod', path, { ...about(path, options), mode }, options, ({ context: room }, as) =>
       changeMode(room, path, mode, as),
     )
   }
@@ -208,7 +208,7 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ room }, as, signal) => search(room, path, { ...options, signal, ignored: ignoring(ignore) }, as),
+      ({ context: room }, as, signal) => search(room, path, { ...options, signal, ignored: ignoring(ignore) }, as),
       ({ hits, truncated }) => ({ count: hits.length, ...(truncated && { truncated }) }),
     )
   }
@@ -295,20 +295,20 @@ export class SandboxFiles implements Files {
   flush(): Promise<void> {
     return this.#journal.operate('flush', {}, () => {
       const side = this.#core.files()
-      return side.looksByCommands ? this.#core.ready().files.flush() : side.flush()
+      return side.watchesViaExec ? this.#core.ready().files.flush() : side.flush()
     })
   }
 
-  #begin(path: string, { user, signal }: FileOptions): { side: FileSide; as: Identity | undefined } {
+  #begin(path: string, { user, signal }: FileOptions): { side: SandboxFileSystem; as: Identity | undefined } {
     checkPath('path', path)
     if (signal?.aborted) throw cancelled(signal)
     const side = this.#core.files()
     return { side, as: user === undefined ? undefined : side.machine.fileUser(user) }
   }
 
-  #archiving(side: FileSide, as: Identity | undefined, { signal }: FileOptions): Archiving {
+  #archiving(side: SandboxFileSystem, as: Identity | undefined, { signal }: FileOptions): Archiving {
     return {
-      room: side.room,
+      room: side.context,
       limits: this.#core.settings.archiveLimits,
       as,
       signal: untilEither(signal, side.ending),
@@ -320,7 +320,7 @@ export class SandboxFiles implements Files {
     op: string,
     path: string,
     options: FileOptions,
-    run: (side: FileSide, as: Identity | undefined) => T,
+    run: (side: SandboxFileSystem, as: Identity | undefined) => T,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     return this.#journal.operateAtOnce(
@@ -339,7 +339,7 @@ export class SandboxFiles implements Files {
     path: string,
     facts: Facts,
     options: FileOptions,
-    run: (side: FileSide, as: Identity | undefined, signal: AbortSignal) => T | Promise<T>,
+    run: (side: SandboxFileSystem, as: Identity | undefined, signal: AbortSignal) => T | Promise<T>,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     const { signal } = options
@@ -350,7 +350,7 @@ export class SandboxFiles implements Files {
         async () => {
           const { side, as } = this.#begin(path, options)
           try {
-            return await side.during(() => run(side, as, untilEither(signal, side.ending)))
+            return await side.tracked(() => run(side, as, untilEither(signal, side.ending)))
           } catch (error) {
             throw fileError(error, path)
           }

@@ -40,7 +40,7 @@ export class SandboxLifecycle implements Lifecycle {
     const blocked = this.#core.beforeStop.failed
     // The directory that stays is what is persisted here.
     if (!blocked && this.#core.state === 'running')
-      await attempt('persist_workspace', { kept: true }, () => this.#core.files().settle())
+      await attempt('persist_workspace', { kept: true }, () => this.#core.files().flushWatcher())
     await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })
     if (failure !== undefined) throw failure.error
   }

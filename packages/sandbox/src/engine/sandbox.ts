@@ -153,7 +153,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   /** Once every change that was made before is in the journal, where changes are watched. */
   async settleFiles(): Promise<void> {
-    await this.#core.files().settle()
+    await this.#core.files().flushWatcher()
   }
 
   /** A turn runs: changes of files belong to it while it is the only one. Returns how to end it. */
@@ -198,7 +198,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
           const keep = (name: string) => this.#core.skips.holdsMount(name)
           return this.#core
             .files()
-            .during(() => hydrate(this.#archiving(options), checkArchive(archive), keep))
+            .tracked(() => hydrate(this.#archiving(options), checkArchive(archive), keep))
         },
         { finish: unpackedFacts, ...(signal && { signal }) },
       )
@@ -208,7 +208,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {
-    const { room, ending } = this.#core.files()
+    const { context: room, ending } = this.#core.files()
     return { room, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
   }
 

@@ -2,13 +2,13 @@ import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, may, mustChange } from './identity.ts'
-import { Pace } from './pace.ts'
+import { TimeSlice } from './pace.ts'
 import { removeTree } from './remove-tree.ts'
-import { checkMode, type FileRoom, makeDirectory, mustBeWritable, withParents } from './room.ts'
-import { type Spot, walk } from './walk.ts'
+import { checkMode, type FileContext, makeDirectory, mustBeWritable, withParents } from './room.ts'
+import { type ResolvedPath, walk } from './walk.ts'
 
 export function makeDirectories(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   options: { readonly parents?: boolean; readonly mode?: number },
   as: Identity | undefined,
@@ -16,7 +16,7 @@ export function makeDirectories(
   checkMode(options.mode)
   walk(room.places, path, { as }, (spot) => {
     const { entry } = spot
-    const told = room.places.told(spot.path)
+    const told = room.places.displayPath(spot.path)
     if (entry?.kind === 'directory' && options.parents === true) return
     if (entry !== undefined) throw new VitrineError('file_exists', `There is something at ${told} already.`)
     mustBeWritable(room, spot)
@@ -30,7 +30,7 @@ export function makeDirectories(
 }
 
 export function move(
-  room: FileRoom,
+  room: FileContext,
   from: string,
   to: string,
   options: { readonly parents?: boolean },
@@ -39,7 +39,7 @@ export function move(
   walk(room.places, from, { as, follow: false }, (source) => {
     const { parent, name, entry } = removable(room, source, as)
     walk(room.places, to, { as, follow: false }, (target) => {
-      const told = room.places.told(target.path)
+      const told = room.places.displayPath(target.path)
       mustBeWritable(room, target)
       if (isFixed(room, target.path))
         throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
@@ -61,12 +61,12 @@ export function move(
 }
 
 export async function remove(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   options: { readonly recursive?: boolean; readonly force?: boolean; readonly signal?: AbortSignal },
   as: Identity | undefined,
 ): Promise<void> {
-  const pace = new Pace(options.signal)
+  const pace = new TimeSlice(options.signal)
   const parted = walk(room.places, path, { as, follow: false }, (spot) => {
     if (spot.entry === undefined && options.force === true) return undefined
     const { parent, name, entry } = removable(room, spot, as)
@@ -78,7 +78,7 @@ export async function remove(
       rmdirSync(parent.at(name))
       return undefined
     }
-    if (as !== undefined) mustEmpty(entry, as, room.places.told(spot.path))
+    if (as !== undefined) mustEmpty(entry, as, room.places.displayPath(spot.path))
     return takeAway(room, parent, name)
   })
   if (parted === undefined) return
@@ -90,21 +90,21 @@ export async function remove(
 }
 
 /** At once, where its file system is the staging's; what is left goes in its own time. */
-function takeAway(room: FileRoom, parent: Handle, name: string): { parent: Handle; name: string } {
+function takeAway(room: FileContext, parent: Handle, name: string): { parent: Handle; name: string } {
   try {
     return room.staging.take(parent, name)
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error
-    return { parent: parent.again(), name }
+    return { parent: parent.duplicate(), name }
   }
 }
 
-export function changeMode(room: FileRoom, path: string, mode: number, as: Identity | undefined): void {
+export function changeMode(room: FileContext, path: string, mode: number, as: Identity | undefined): void {
   if (mode === undefined) throw new VitrineError('argument_invalid', 'mode: expected permission bits.')
   checkMode(mode)
   walk(room.places, path, { as }, (spot) => {
     const { entry } = spot
-    const told = room.places.told(spot.path)
+    const told = room.places.displayPath(spot.path)
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
     mustBeWritable(room, spot)
     if (as !== undefined && !as.all && as.uid !== entry.stats.uid)
@@ -118,14 +118,14 @@ function isSame(one: Handle | undefined, other: Handle): boolean {
 }
 
 /** Something below it may not be changed, or is mounted there and would be lost. */
-function isFixed({ places }: FileRoom, path: string): boolean {
+function isFixed({ places }: FileContext, path: string): boolean {
   return places.guarded(path) || places.mountsBelow(path).length > 0
 }
 
 /** What may be taken out of its directory. */
-function removable(room: FileRoom, spot: Spot, as: Identity | undefined) {
+function removable(room: FileContext, spot: ResolvedPath, as: Identity | undefined) {
   const { parent, name, entry, path } = spot
-  const told = room.places.told(path)
+  const told = room.places.displayPath(path)
   if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
   if (parent === undefined)
     throw new VitrineError('argument_invalid', `${told} itself can be neither moved nor removed.`)

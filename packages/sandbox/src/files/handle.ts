@@ -33,7 +33,7 @@ export class Handle {
     return this.#stats
   }
 
-  lookAgain(): void {
+  restat(): void {
     this.#stats = fstatSync(this.fd)
   }
 
@@ -111,7 +111,7 @@ export class Handle {
   }
 
   /** Another handle to the same directory. */
-  again(): Handle {
+  duplicate(): Handle {
     return Handle.directory(this.self)
   }
 

@@ -2,23 +2,23 @@ import { opendirSync } from 'node:fs'
 import { type FileList, type FileStat, VitrineError } from '@vitrine/protocol'
 import type { Handle } from './handle.ts'
 import { type Identity, must } from './identity.ts'
-import { Pace } from './pace.ts'
-import { type FileRoom, fileStat } from './room.ts'
+import { TimeSlice } from './pace.ts'
+import { type FileContext, fileStat } from './room.ts'
 import { walk } from './walk.ts'
 
 export async function list(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   { limit = 10_000, signal }: { readonly limit?: number; readonly signal?: AbortSignal },
   as: Identity | undefined,
 ): Promise<FileList> {
-  const pace = new Pace(signal)
+  const pace = new TimeSlice(signal)
   const { directory, told } = directoryAt(room, path, as)
   try {
     const names = firstNames(directory, limit + 1)
     const entries: FileStat[] = []
     for (const name of names.slice(0, limit).sort()) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       const stats = directory.lstat(name)
       if (stats === undefined) continue
       const target = stats.isSymbolicLink() ? linkOf(directory, name) : undefined
@@ -32,18 +32,18 @@ export async function list(
 
 /** A directory to work in; to be closed. */
 export function directoryAt(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   as: Identity | undefined,
 ): { readonly directory: Handle; readonly told: string } {
   return walk(room.places, path, { as }, ({ entry, path: found }) => {
-    const told = room.places.told(found)
+    const told = room.places.displayPath(found)
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
     if (entry.kind !== 'directory')
       throw new VitrineError('file_not_directory', `${told} is not a directory.`)
     must(entry, 'read', as, told)
     must(entry, 'search', as, told)
-    return { directory: entry.again(), told }
+    return { directory: entry.duplicate(), told }
   })
 }
 

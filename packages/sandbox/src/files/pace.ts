@@ -6,7 +6,7 @@ const burstMs = 5
  * Long work on files is done in short bursts: quicker than a call of its own for each file, and everything else gets
  * its turn in between.
  */
-export class Pace {
+export class TimeSlice {
   readonly #signal: AbortSignal | undefined
   #until = performance.now() + burstMs
 
@@ -16,11 +16,11 @@ export class Pace {
   }
 
   /** Whether a burst is over: then await `rest`. */
-  get due(): boolean {
+  get expired(): boolean {
     return performance.now() >= this.#until
   }
 
-  async rest(): Promise<void> {
+  async yieldToEventLoop(): Promise<void> {
     await new Promise(setImmediate)
     this.#until = performance.now() + burstMs
     this.check()

@@ -6,7 +6,7 @@ import { isExactText, toBytes, toExactText } from './exact-text.ts'
 import { Handle } from './handle.ts'
 
 /** A directory that paths may lead into. */
-export interface Place {
+export interface AccessRoot {
   /** As processes see it. */
   readonly path: string
   readonly writable: boolean
@@ -34,13 +34,13 @@ export interface PlaceOptions {
 export type OnDisk = (path: string) => string | undefined
 
 /** The workspace and what is granted beside it. */
-export class Places {
-  readonly root: Place
-  readonly #all: readonly Place[]
+export class AccessRoots {
+  readonly root: AccessRoot
+  readonly #all: readonly AccessRoot[]
   readonly #depth: number
-  readonly #mounts: ReadonlyMap<string, Place>
+  readonly #mounts: ReadonlyMap<string, AccessRoot>
 
-  private constructor(root: Place, grants: readonly Place[]) {
+  private constructor(root: AccessRoot, grants: readonly AccessRoot[]) {
     this.root = root
     // The longest first: the nearest one decides, and what is granted over what is there anyway.
     this.#all = [...grants, root].toSorted((a, b) => b.path.length - a.path.length)
@@ -48,14 +48,14 @@ export class Places {
     this.#depth = Math.max(...this.#all.map(({ path }) => path.split('/').length))
   }
 
-  static open({ root, home, grants = [], mounts = [], onDisk }: PlaceOptions): Places {
-    const opened: Place[] = []
+  static open({ root, home, grants = [], mounts = [], onDisk }: PlaceOptions): AccessRoots {
+    const opened: AccessRoot[] = []
     try {
       opened.push({ path: root, writable: true, directory: Handle.directory(root) })
       for (const { source, target: path, writable } of mounts)
         opened.push({ path, writable, directory: Handle.directory(source), mounted: true })
       for (const grant of grants) opened.push(openGrant(grant, root, home, onDisk))
-      return new Places(opened[0]!, opened.slice(1))
+      return new AccessRoots(opened[0]!, opened.slice(1))
     } catch (error) {
       for (const { directory } of opened) directory.close()
       throw error
@@ -63,10 +63,10 @@ export class Places {
   }
 
   /** The place that a path begins in, and the names from there. */
-  locate(path: string): { readonly place: Place; readonly names: string[] } {
+  locate(path: string): { readonly place: AccessRoot; readonly names: string[] } {
     const names = toExactText(path).split('/')
     if (names[0] !== '') return { place: this.root, names }
-    let found: { readonly place: Place; readonly names: string[] } | undefined
+    let found: { readonly place: AccessRoot; readonly names: string[] } | undefined
     const above: string[] = []
     for (const [at, name] of names.entries()) {
       if (name === '..') {
@@ -84,14 +84,14 @@ export class Places {
   }
 
   /** The nearest place to a path without links. */
-  of(path: string): Place {
+  of(path: string): AccessRoot {
     const place = this.#of(path)
     if (place === undefined) throw outside(path)
     return place
   }
 
   /** What processes see at a path instead of what lies there on disk. */
-  mountedAt(path: string): Place | undefined {
+  mountedAt(path: string): AccessRoot | undefined {
     return this.#mounts.get(path)
   }
 
@@ -114,7 +114,7 @@ export class Places {
   }
 
   /** How a path is told: from the workspace's root where it is in it. */
-  told(path: string): string {
+  displayPath(path: string): string {
     const { path: root } = this.root
     if (path === root) return '.'
     return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
@@ -124,12 +124,12 @@ export class Places {
     for (const { directory } of this.#all) directory.close()
   }
 
-  #of(path: string): Place | undefined {
+  #of(path: string): AccessRoot | undefined {
     return this.#all.find((place) => path === place.path || path.startsWith(`${place.path}/`))
   }
 }
 
-function openGrant({ path, writable = false }: Grant, root: string, home: string, onDisk: OnDisk): Place {
+function openGrant({ path, writable = false }: Grant, root: string, home: string, onDisk: OnDisk): AccessRoot {
   const invalid = (reason: string) =>
     new VitrineError('argument_invalid', `grants: ${JSON.stringify(path)} ${reason}`)
   const full = typeof path === 'string' ? path.replace(/^~(?=\/|$)/, home) : ''
@@ -178,7 +178,7 @@ function made(parent: Handle, name: string): Handle | undefined {
   const directory = parent.entry(name)
   if (directory?.kind !== 'directory' || process.geteuid?.() !== 0) return directory
   chownSync(directory.self, parent.stats.uid, parent.stats.gid)
-  directory.lookAgain()
+  directory.restat()
   return directory
 }
 

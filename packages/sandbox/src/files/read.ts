@@ -4,7 +4,7 @@ import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
 import type { Source } from './closing-stream.ts'
 import { fileError } from './errors.ts'
 import { type Identity, must } from './identity.ts'
-import type { FileRoom } from './room.ts'
+import type { FileContext } from './room.ts'
 import { walk } from './walk.ts'
 
 const { O_NONBLOCK, O_RDONLY } = constants
@@ -22,7 +22,7 @@ export interface OpenFile {
 
 /** Opens a regular file, and nothing else. */
 export function openFile(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   { from = 0, to }: Pick<ReadFileOptions, 'from' | 'to'>,
   as: Identity | undefined,

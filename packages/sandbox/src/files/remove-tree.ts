@@ -1,14 +1,14 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { randomHex, VitrineError } from '@vitrine/protocol'
 import { errnoOf, type Handle, isMissing } from './handle.ts'
-import { Pace } from './pace.ts'
+import { TimeSlice } from './pace.ts'
 
 /** How deep directories are held open; what is deeper is brought up first. */
 const maxOpen = 64
 const maxAttempts = 100
 
 /** Removes a name and everything below it, by handles, without following a link. */
-export async function removeTree(parent: Handle, name: string, pace = new Pace()): Promise<void> {
+export async function removeTree(parent: Handle, name: string, pace = new TimeSlice()): Promise<void> {
   const below: string[] = [name]
   for (let next = below.pop(); next !== undefined; next = below.pop())
     await removeOne({ top: parent, raised: below, pace }, parent, next, 0)
@@ -18,12 +18,12 @@ interface Removal {
   /** Where directories that lie too deep are brought to, under names that are in `raised`. */
   readonly top: Handle
   readonly raised: string[]
-  readonly pace: Pace
+  readonly pace: TimeSlice
 }
 
 async function removeOne(removal: Removal, parent: Handle, name: string, depth: number): Promise<void> {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    if (removal.pace.due) await removal.pace.rest()
+    if (removal.pace.expired) await removal.pace.yieldToEventLoop()
     const entry = parent.entry(name)
     if (entry === undefined) return
     try {

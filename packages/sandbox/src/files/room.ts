@@ -2,16 +2,16 @@ import { chmodSync, chownSync, fchmodSync, fchownSync, mkdirSync, type Stats } f
 import { type FileStat, VitrineError } from '@vitrine/protocol'
 import { errnoOf, type Handle, kindOf } from './handle.ts'
 import { type Identity, mustChange } from './identity.ts'
-import type { Places } from './places.ts'
+import type { AccessRoots } from './places.ts'
 import type { Staging } from './staging.ts'
-import type { Spot } from './walk.ts'
+import type { ResolvedPath } from './walk.ts'
 
 /** What functions on files work in. */
-export interface FileRoom {
-  readonly places: Places
+export interface FileContext {
+  readonly places: AccessRoots
   readonly staging: Staging
   /** True where what is made is given to the owner of the place that it is made in: under a host that is root. */
-  readonly givesAway: boolean
+  readonly chownsToOwner: boolean
 }
 
 interface Owner {
@@ -36,44 +36,44 @@ export function checkMode(mode: number | undefined): void {
 }
 
 /** Who will own what is made at a path. */
-export function ownerAt(room: FileRoom, path: string, as: Identity | undefined): Owner | undefined {
+export function ownerAt(room: FileContext, path: string, as: Identity | undefined): Owner | undefined {
   if (as !== undefined) {
     if (!as.owns)
       throw new VitrineError('unsupported', `Files of the workspace cannot belong to the user "${as.name}".`)
     return givesFiles ? { uid: as.uid, gid: as.gids[0] ?? as.uid } : undefined
   }
-  if (!room.givesAway) return undefined
+  if (!room.chownsToOwner) return undefined
   const { directory } = room.places.of(path)
   // It may have changed hands since it was opened.
-  directory.lookAgain()
+  directory.restat()
   const { uid, gid } = directory.stats
   return { uid, gid }
 }
 
 /** Gives what is behind a descriptor its owner, then its mode: a change of owner would take bits away. */
-export function settle(fd: number, owner: Owner | undefined, mode: number): void {
+export function giveToOwner(fd: number, owner: Owner | undefined, mode: number): void {
   if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid)
   fchmodSync(fd, plainMode(mode))
 }
 
-export function mustBeWritable({ places }: FileRoom, { path }: Pick<Spot, 'path'>): void {
+export function mustBeWritable({ places }: FileContext, { path }: Pick<ResolvedPath, 'path'>): void {
   if (!places.of(path).writable)
-    throw new VitrineError('file_read_only', `${places.told(path)} may be read, not changed.`)
+    throw new VitrineError('file_read_only', `${places.displayPath(path)} may be read, not changed.`)
 }
 
 /** Makes the directories on the way to what is missing, and hands over the last. */
 export function withParents<T>(
-  room: FileRoom,
-  spot: Spot,
+  room: FileContext,
+  spot: ResolvedPath,
   options: { readonly parents?: boolean | undefined; readonly as?: Identity | undefined },
   use: (parent: Handle, name: string) => T,
 ): T {
   const { parent, missing, path } = spot
   if (parent === undefined)
-    throw new VitrineError('argument_invalid', `${room.places.told(path)} cannot be replaced.`)
+    throw new VitrineError('argument_invalid', `${room.places.displayPath(path)} cannot be replaced.`)
   const names = missing.slice(0, -1)
   if (missing.includes('..') || (names.length > 0 && options.parents !== true))
-    throw new VitrineError('file_not_found', `The directory of ${room.places.told(path)} does not exist.`)
+    throw new VitrineError('file_not_found', `The directory of ${room.places.displayPath(path)} does not exist.`)
   const made: Handle[] = []
   try {
     let here = parent
@@ -96,7 +96,7 @@ function madeAlready(parent: Handle, name: string): Handle | undefined {
 }
 
 export function makeDirectory(
-  room: FileRoom,
+  room: FileContext,
   parent: Handle,
   name: string,
   path: string,
@@ -106,7 +106,7 @@ export function makeDirectory(
     taken = 'refused',
   }: { readonly mode?: number | undefined; readonly taken?: 'used' | 'refused' } = {},
 ): Handle {
-  mustChange(parent, undefined, as, room.places.told(path))
+  mustChange(parent, undefined, as, room.places.displayPath(path))
   const owner = ownerAt(room, path, as)
   let fresh = true
   try {
@@ -118,14 +118,14 @@ export function makeDirectory(
   const made = parent.entry(name)
   if (made?.kind !== 'directory') {
     made?.close()
-    throw new VitrineError('file_busy', `${room.places.told(path)} was changed while it was made.`)
+    throw new VitrineError('file_busy', `${room.places.displayPath(path)} was changed while it was made.`)
   }
   // Only what was made just now: something else may have taken its place.
   if (!fresh || made.stats.uid !== process.geteuid?.()) return made
   if (owner !== undefined) chownSync(made.self, owner.uid, owner.gid)
   chmodSync(made.self, plainMode(mode))
   // What is made in it next is judged by what it is now.
-  made.lookAgain()
+  made.restat()
   return made
 }
 
@@ -140,8 +140,8 @@ export function fileStat(path: string, stats: Stats, target?: string): FileStat 
   }
 }
 
-export function statOf(room: FileRoom, { path, parent, name, entry }: Spot): FileStat {
-  const told = room.places.told(path)
+export function statOf(room: FileContext, { path, parent, name, entry }: ResolvedPath): FileStat {
+  const told = room.places.displayPath(path)
   if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
   return fileStat(told, entry.stats, entry.kind === 'symlink' ? targetOf(parent, name, told) : undefined)
 }

@@ -5,15 +5,15 @@ import { type Identity, may } from './identity.ts'
 import { directoryAt } from './list.ts'
 import { blockBytes, matchingLines } from './matching-lines.ts'
 import { type NamePattern, namePattern } from './name-pattern.ts'
-import { Pace } from './pace.ts'
-import type { FileRoom } from './room.ts'
+import { TimeSlice } from './pace.ts'
+import type { FileContext } from './room.ts'
 
 /** Deeper than this nothing is looked for. */
 const maxDepth = 256
 
 /** By name, by content or both. It is bounded by hits and by depth, and says so. */
 export async function search(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   options: SearchOptions & { readonly ignored: (path: string, name: string) => boolean },
   as: Identity | undefined,
@@ -22,7 +22,7 @@ export async function search(
   if (name === undefined && content === undefined)
     throw new VitrineError('argument_invalid', 'Expected `name`, `content` or both to search for.')
   const named = name === undefined ? undefined : namePattern(name, ignoreCase)
-  const pace = new Pace(signal)
+  const pace = new TimeSlice(signal)
   const { directory, told } = directoryAt(room, path, as)
   const hits: SearchHit[] = []
   const looking: Looking = {
@@ -52,7 +52,7 @@ interface Looking {
   readonly ignoreCase: boolean
   readonly ignored: (path: string, name: string) => boolean
   readonly as: Identity | undefined
-  readonly pace: Pace
+  readonly pace: TimeSlice
   readonly prefix: string
   readonly block: Buffer
 }
@@ -67,7 +67,7 @@ async function* below(
   const { named, content, ignored, as, pace, prefix } = looking
   try {
     for (const name of directory.names().sort()) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       const from = path === '' ? name : `${path}/${name}`
       if (ignored(`${prefix}${from}`, name)) continue
       const entry = directory.entry(name)
@@ -104,7 +104,7 @@ async function* linesOf(
   const fd = entry.open(constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     for (const found of matchingLines(fd, content!, ignoreCase, block)) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       if (found !== undefined) yield { path, kind: 'file', ...found }
     }
   } finally {

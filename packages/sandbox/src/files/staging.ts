@@ -115,7 +115,7 @@ export class Staging {
     const mine = this.#name()
     const directory = this.#standing()
     renameSync(parent.at(name), directory.at(mine))
-    return { parent: directory.again(), name: mine }
+    return { parent: directory.duplicate(), name: mine }
   }
 
   /** What an earlier life left here. */
@@ -154,7 +154,7 @@ function closedToOthers(directory: Handle): Handle {
   const uid = process.geteuid?.()
   if (uid === 0 && directory.stats.uid !== uid) chownSync(directory.self, 0, 0)
   chmodSync(directory.self, 0o700)
-  directory.lookAgain()
+  directory.restat()
   return directory
 }
 

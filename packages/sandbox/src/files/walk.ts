@@ -3,7 +3,7 @@ import { VitrineError } from '@vitrine/protocol'
 import { fileError, outside } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, mustSearch } from './identity.ts'
-import type { Place, Places } from './places.ts'
+import type { AccessRoot, AccessRoots } from './places.ts'
 
 const maxLinks = 40
 
@@ -17,7 +17,7 @@ export interface WalkOptions {
 }
 
 /** Where a path has led. Its handles are open while it is used. */
-export interface Spot {
+export interface ResolvedPath {
   /** Without links, as processes see it. */
   readonly path: string
   /** The directory that it is in, or the last one on the way to it. A place itself has none. */
@@ -38,7 +38,7 @@ export interface Spot {
  * workspace and what is granted. The kernel never sees more than one name, so nothing that is swapped meanwhile can
  * lead it elsewhere.
  */
-export function walk<T>(places: Places, path: string, options: WalkOptions, use: (spot: Spot) => T): T {
+export function walk<T>(places: AccessRoots, path: string, options: WalkOptions, use: (spot: ResolvedPath) => T): T {
   const way = new Way(places, path, options)
   try {
     return use(way.follow())
@@ -50,18 +50,18 @@ export function walk<T>(places: Places, path: string, options: WalkOptions, use:
 }
 
 class Way {
-  readonly #places: Places
+  readonly #places: AccessRoots
   readonly #path: string
   readonly #options: WalkOptions
   /** Names still to be followed, the next one last. */
   readonly #ahead: string[] = []
   /** The open directories from the place down to here. The first is the place's own. */
   #trail: { readonly name: string; readonly handle: Handle }[] = []
-  #place: Place
+  #place: AccessRoot
   #links = 0
   #last: Handle | undefined
 
-  constructor(places: Places, path: string, options: WalkOptions) {
+  constructor(places: AccessRoots, path: string, options: WalkOptions) {
     this.#places = places
     this.#path = path
     this.#options = options
@@ -73,10 +73,10 @@ class Way {
 
   /** A place is open for as long as the sandbox runs, and may have changed hands since. */
   #lookAgain(): void {
-    if (this.#options.as !== undefined) this.#place.directory.lookAgain()
+    if (this.#options.as !== undefined) this.#place.directory.restat()
   }
 
-  follow(): Spot {
+  follow(): ResolvedPath {
     while (this.#ahead.length > 0) {
       const name = this.#ahead.pop()!
       if (name === '' || name === '.') continue
@@ -114,7 +114,7 @@ class Way {
       if (!last || asDirectory)
         throw new VitrineError(
           'file_not_directory',
-          `${this.#places.told(this.#pathOf([name]))} is not a directory.`,
+          `${this.#places.displayPath(this.#pathOf([name]))} is not a directory.`,
         )
       const isReadable = readable !== undefined
       return {
@@ -171,7 +171,7 @@ class Way {
   }
 
   #jump(target: string): void {
-    let found: ReturnType<Places['locate']>
+    let found: ReturnType<AccessRoots['locate']>
     // Outside of every place there are only names: the next ones may lead into one.
     const ahead = this.#ahead.splice(0).reverse()
     try {
@@ -183,7 +183,7 @@ class Way {
     this.#ahead.push(...found.names.reverse())
   }
 
-  #enter(place: Place): void {
+  #enter(place: AccessRoot): void {
     this.#leaveTrail()
     this.#place = place
     this.#lookAgain()

@@ -21,17 +21,17 @@ import { type Identity, must, mustChange } from './identity.ts'
 import { cancelled } from './pace.ts'
 import {
   checkMode,
-  type FileRoom,
+  type FileContext,
   fileStat,
   givesFiles,
   mustBeWritable,
   ownerAt,
   plainMode,
-  settle,
+  giveToOwner,
   withParents,
 } from './room.ts'
 import type { Draft } from './staging.ts'
-import { type Spot, walk } from './walk.ts'
+import { type ResolvedPath, walk } from './walk.ts'
 
 export type FileContent = string | Uint8Array | ReadableStream<Uint8Array>
 
@@ -44,7 +44,7 @@ const writePart = promisify(writeFd)
 
 /** Writes all of it or nothing: it is written elsewhere on the same file system and then takes its name. */
 export async function writeFile(
-  room: FileRoom,
+  room: FileContext,
   path: string,
   content: FileContent,
   options: WriteOptions,
@@ -67,7 +67,7 @@ export async function writeFile(
     const added = walk(room.places, path, { as }, (spot) => {
       checkTarget(room, spot, options, as)
       if (!append || spot.entry === undefined) return publish(room, spot, written, options, as)
-      return { fd: spot.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK), told: room.places.told(spot.path) }
+      return { fd: spot.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK), told: room.places.displayPath(spot.path) }
     })
     return 'fd' in added ? await addTo(added.fd, written.fd, added.told, options.mode) : added
   } catch (error) {
@@ -77,9 +77,9 @@ export async function writeFile(
   }
 }
 
-function checkTarget(room: FileRoom, spot: Spot, options: WriteOptions, as: Identity | undefined): void {
+function checkTarget(room: FileContext, spot: ResolvedPath, options: WriteOptions, as: Identity | undefined): void {
   const { entry, parent, missing } = spot
-  const told = room.places.told(spot.path)
+  const told = room.places.displayPath(spot.path)
   if (entry?.kind === 'directory') throw new VitrineError('file_is_directory', `${told} is a directory.`)
   if (entry !== undefined && entry.kind !== 'file')
     throw new VitrineError('file_not_regular', `${told} is not a regular file.`)
@@ -94,17 +94,17 @@ function checkTarget(room: FileRoom, spot: Spot, options: WriteOptions, as: Iden
 
 /** A draft takes its place, as the file that was there or as a new one. */
 export function publish(
-  room: FileRoom,
-  spot: Spot,
+  room: FileContext,
+  spot: ResolvedPath,
   draft: Draft,
   options: WriteOptions,
   as: Identity | undefined,
 ): FileStat {
   const existing = spot.entry?.stats
   const owner = existing !== undefined && givesFiles ? existing : ownerAt(room, spot.path, as)
-  settle(draft.fd, owner, options.mode ?? existing?.mode ?? newMode)
+  giveToOwner(draft.fd, owner, options.mode ?? existing?.mode ?? newMode)
   withParents(room, spot, { parents: options.parents, as }, (parent, name) => placeAt(draft, parent, name))
-  return fileStat(room.places.told(spot.path), fstatSync(draft.fd))
+  return fileStat(room.places.displayPath(spot.path), fstatSync(draft.fd))
 }
 
 /** In a place on another file system the last step is made there. */
@@ -120,7 +120,7 @@ function placeAt(draft: Draft, parent: Handle, name: string): void {
       try {
         const { uid, gid, mode } = fstatSync(draft.fd)
         copyFileSync(`/proc/self/fd/${draft.fd}`, `/proc/self/fd/${fd}`)
-        settle(fd, givesFiles ? { uid, gid } : undefined, mode)
+        giveToOwner(fd, givesFiles ? { uid, gid } : undefined, mode)
       } finally {
         closeSync(fd)
       }

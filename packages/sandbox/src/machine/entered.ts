@@ -1,27 +1,27 @@
 import { text } from 'node:stream/consumers'
-import { keeperAt, killKept, signalKept, stopKept } from './kept.ts'
+import { keeperAt, killKept, signalSupervised, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched } from './machine.ts'
 import { readProcessTable } from './process-table.ts'
 import { startWithTerminal } from './terminal.ts'
 
-export interface Entrance {
+export interface TerminalTarget {
   /** Path of `vitrine-machine`. */
   readonly program: string
   /** What `vitrine-machine run` is told about the sandbox and about who runs. */
-  readonly orders: readonly string[]
+  readonly machineArgs: readonly string[]
   /** The `ptmx` that makes terminals there. */
   readonly multiplexer: string
 }
 
 /** Starts a command in a terminal through `vitrine-machine run`, which ends exactly as the command ended. */
 export async function launchInTerminal(
-  { program, orders, multiplexer }: Entrance,
+  { program, machineArgs, multiplexer }: TerminalTarget,
   launch: Launch & { readonly tty: NonNullable<Launch['tty']> },
 ): Promise<Launched> {
   const { argv, cwd, env, tty } = launch
   const size = [`cols=${tty.cols}`, `rows=${tty.rows}`]
-  const args = ['run', ...orders, ...size, `cwd=${cwd}`, '--', ...argv]
+  const args = ['run', ...machineArgs, ...size, `cwd=${cwd}`, '--', ...argv]
   const { pid, ended, terminal, report } = await startWithTerminal(
     { file: program, args, env },
     multiplexer,
@@ -34,14 +34,14 @@ export async function launchInTerminal(
     await ended
     throw launchError(failure.step, failure.errno, failure.what, launch)
   }
-  const keeper = keeperAt([...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0)
+  const supervisor = keeperAt([...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0)
   return {
     pid,
     top: pid,
     ended,
     terminal,
-    signal: (name, scope) => signalKept(keeper, name, scope),
-    killTree: async () => void (await killKept(keeper)),
-    stopTree: async (graceMs) => void (await stopKept(keeper, graceMs)),
+    signal: (name, scope) => signalSupervised(supervisor, name, scope),
+    killTree: async () => void (await killKept(supervisor)),
+    stopTree: async (graceMs) => void (await stopKept(supervisor, graceMs)),
   }
 }

@@ -14,7 +14,7 @@ export interface OwnFolders {
 }
 
 /** Lets a user work in the folders that were made for the sandbox; those that were given stay their owner's. */
-export function giveFolders(user: User, { root, home, managed, homeGiven, own }: OwnFolders): void {
+export function chownFolders(user: User, { root, home, managed, homeGiven, own }: OwnFolders): void {
   // They hold the host's part of it as well: others may pass through, and see nothing.
   for (const folder of own.flatMap((one) => [dirname(one), one])) chmodSync(folder, 0o711)
   if (managed) giveAway(root, user)

@@ -15,7 +15,7 @@ const kinds = [
 /** The group of a sandbox's processes with those of the wished limits that can be had, and what cannot. */
 export async function limitedGroup(
   access: CgroupAccess,
-  mark: string,
+  ownerTag: string,
   limits: MachineLimits,
 ): Promise<{ readonly group?: Cgroup; readonly degraded: readonly Degradation[] }> {
   const granted: { -readonly [K in keyof MachineLimits]: MachineLimits[K] } = {}
@@ -28,7 +28,7 @@ export async function limitedGroup(
   }
   if (!access.kill) return { degraded }
   try {
-    return { group: await createCgroup(access, freshGroupName(mark), granted), degraded }
+    return { group: await createCgroup(access, freshGroupName(ownerTag), granted), degraded }
   } catch (error) {
     if (Object.keys(granted).length > 0) throw error
     const reason = error instanceof VitrineError ? error.message : String(error)

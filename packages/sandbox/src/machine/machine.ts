@@ -17,7 +17,7 @@ export interface Launch {
 }
 
 /** How the operating system says a program ended. */
-export interface Ending {
+export interface WaitStatus {
   readonly code: number | null
   readonly signal: string | null
 }
@@ -28,7 +28,7 @@ export interface Launched {
   readonly pid: number
   /** The top of its tree, as the host numbers it. */
   readonly top: number
-  readonly ended: Promise<Ending>
+  readonly ended: Promise<WaitStatus>
   readonly pipes?: { readonly stdin?: Writable; readonly stdout: Readable; readonly stderr: Readable }
   readonly terminal?: LaunchedTerminal
   /** To the program itself, or to everything it started as well. */

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
 import { launchError } from './launch-errors.ts'
-import type { Ending, Launch } from './machine.ts'
+import type { WaitStatus, Launch } from './machine.ts'
 
 /** A file to execute, with what the operating system must know about it. */
 export interface Program {
@@ -17,7 +17,7 @@ export interface Program {
 interface StartedPipes {
   readonly pid: number
   readonly pipes: { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable }
-  readonly ended: Promise<Ending>
+  readonly ended: Promise<WaitStatus>
 }
 
 /** Starts a program in a session of its own, with three pipes: where `vitrine-machine` cannot do it. */
@@ -55,8 +55,8 @@ export function spawnOrExplain(
 }
 
 /** The process id, or why there is none. */
-export function begun(child: ChildProcess, launch: Launch): Promise<{ pid: number; ended: Promise<Ending> }> {
-  const ended = new Promise<Ending>((settle) => {
+export function begun(child: ChildProcess, launch: Launch): Promise<{ pid: number; ended: Promise<WaitStatus> }> {
+  const ended = new Promise<WaitStatus>((settle) => {
     child.once('exit', (code, signal) => settle({ code, signal }))
   })
   return new Promise((resolve, reject) => {

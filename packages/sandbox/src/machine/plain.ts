@@ -7,7 +7,7 @@ import { type Guarding, guardSandbox, hostMarker } from '../guard.ts'
 import { machineProgram } from '../native.ts'
 import { launchInTerminal } from './entered.ts'
 import { environmentOfHost } from './environment.ts'
-import { giveFolders, type OwnFolders } from './give-folders.ts'
+import { chownFolders, type OwnFolders } from './give-folders.ts'
 import { killMembers, send } from './kill-tree.ts'
 import { groupFolders, limitedGroup, limitKinds } from './limits.ts'
 import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from './machine.ts'
@@ -19,7 +19,7 @@ import { findUser, groupsOfHost, type User, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
   /** As `markOf` gives it. */
-  readonly mark: string
+  readonly ownerTag: string
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
@@ -34,8 +34,8 @@ const processVariable = 'VITRINE_PROCESS'
 /** Plain processes of the host, each in a session of its own: nothing is hidden from them. */
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
   const { runAs } = options
-  if (runAs !== undefined) giveFolders(userNamed(runAs.user), runAs.folders)
-  const { group, degraded } = await limitedGroup(options.cgroups, options.mark, options.limits)
+  if (runAs !== undefined) chownFolders(userNamed(runAs.user), runAs.folders)
+  const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
   const guarding = guardSandbox(groupFolders(group))
   return new PlainMachine(options, group, degraded, guarding)
 }
@@ -62,7 +62,7 @@ class PlainMachine implements Machine {
   #closing = false
 
   constructor(
-    { mark, root, home, env, cgroups, runAs }: PlainOptions,
+    { ownerTag, root, home, env, cgroups, runAs }: PlainOptions,
     group: Cgroup | undefined,
     degraded: readonly Degradation[],
     guarding: Guarding,
@@ -73,10 +73,10 @@ class PlainMachine implements Machine {
     this.places = [root, home, '/tmp']
     this.#group = group
     this.#guarding = guarding
-    this.#mark = mark
+    this.#mark = ownerTag
     this.#user = user
     this.givesFilesAway = user !== undefined
-    this.#markers = { ...hostMarker, ...sandboxMarker(mark) }
+    this.#markers = { ...hostMarker, ...sandboxMarker(ownerTag) }
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.environment = {
       ...environmentOfHost(process.env),
@@ -110,8 +110,8 @@ class PlainMachine implements Machine {
   async launch(launch: Launch): Promise<Launched> {
     if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
     this.#launches += 1
-    const mark = `${this.#launches}.${process.pid}`
-    const env = { ...launch.env, ...this.#markers, [processVariable]: mark }
+    const ownerTag = `${this.#launches}.${process.pid}`
+    const env = { ...launch.env, ...this.#markers, [processVariable]: ownerTag }
     const user = launch.user ?? this.#user
     const ids = user === undefined ? undefined : this.#ids(user)
     const { tty } = launch
@@ -119,7 +119,7 @@ class PlainMachine implements Machine {
     const marked = { ...launch, env }
     const identity = { uid: -1, gid: -1, groups: [], ...ids, root: false, capabilities: 0n }
     return this.#program === undefined
-      ? launchUnkept(marked, `${processVariable}=${mark}`, ids)
+      ? launchUnkept(marked, `${processVariable}=${ownerTag}`, ids)
       : this.#spawner(this.#program).launch(marked, identity)
   }
 
@@ -127,7 +127,7 @@ class PlainMachine implements Machine {
     if (this.#theSpawner?.alive !== true) {
       this.#theSpawner = new Spawner({
         program,
-        orders: ['privileges=keep', 'owners=0'],
+        machineArgs: ['privileges=keep', 'owners=0'],
         env: this.#markers,
         onStart: (pid) => this.#group?.join(pid),
       })
@@ -141,14 +141,14 @@ class PlainMachine implements Machine {
   ): Promise<Launched> {
     if (this.#program === undefined)
       throw new VitrineError('unsupported', `There are no terminals on ${process.platform}-${process.arch}.`)
-    const orders = [
+    const machineArgs = [
       'privileges=keep',
       ...(ids === undefined
         ? []
         : [`uid=${ids.uid}`, `gid=${ids.gid}`, `groups=${ids.groups.join()}`, `terminal-owner=${ids.uid}`]),
       ...(this.#group?.paths ?? []).map((path) => `cgroup=${path}`),
     ]
-    return launchInTerminal({ program: this.#program, orders, multiplexer: '/dev/ptmx' }, launch)
+    return launchInTerminal({ program: this.#program, machineArgs, multiplexer: '/dev/ptmx' }, launch)
   }
 
   #ids(user: string): { uid: number; gid: number; groups: readonly number[] } {

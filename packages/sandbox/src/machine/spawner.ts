@@ -4,9 +4,9 @@ import { constants } from 'node:os'
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
 import { inBackground } from '../in-background.ts'
-import { type Keeper, keeperAt, killKept, signalKept, stopKept } from './kept.ts'
+import { type Supervisor, keeperAt, killKept, signalSupervised, stopKept } from './kept.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
-import type { Ending, Launch, Launched } from './machine.ts'
+import type { WaitStatus, Launch, Launched } from './machine.ts'
 import { encodeRequest, type Identity } from './request.ts'
 
 /** More than that the small program does not take. */
@@ -14,22 +14,22 @@ const maxRequestBytes = 4 * 1024 * 1024
 
 const reportMs = 500
 
-interface Waiting {
+interface PendingLaunch {
   readonly launch: Launch
   readonly streams: Socket[]
-  keeper: Keeper
+  supervisor: Supervisor
   started: boolean
   start(launched: Launched): void
   refuse(error: VitrineError): void
-  end(ending: Ending): void
-  readonly ended: Promise<Ending>
+  end(ending: WaitStatus): void
+  readonly ended: Promise<WaitStatus>
 }
 
 export interface SpawnerOptions {
   /** Path of `vitrine-machine`. */
   readonly program: string
   /** What it is told about the sandbox. */
-  readonly orders: readonly string[]
+  readonly machineArgs: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Called before it starts anything. */
   readonly onStart: (pid: number) => void
@@ -38,13 +38,13 @@ export interface SpawnerOptions {
 /** Starts a sandbox's commands through one small process that stays. */
 export class Spawner {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingLaunch>()
   #requests = 0
   #gone = false
   #expected = false
 
-  constructor({ program, orders, env, onStart }: SpawnerOptions) {
-    this.#child = spawn(program, ['serve', '3', ...orders], {
+  constructor({ program, machineArgs, env, onStart }: SpawnerOptions) {
+    this.#child = spawn(program, ['serve', '3', ...machineArgs], {
       env,
       detached: true,
       stdio: ['pipe', 'ignore', 'inherit', 'ipc'],
@@ -75,11 +75,11 @@ export class Spawner {
     const request = encodeRequest(id, launch, identity)
     if (request.length > maxRequestBytes) throw launchError('exec', constants.errno.E2BIG, 'request', launch)
     return new Promise((start, refuse) => {
-      const { promise: ended, resolve: end } = Promise.withResolvers<Ending>()
+      const { promise: ended, resolve: end } = Promise.withResolvers<WaitStatus>()
       this.#waiting.set(id, {
         launch,
         streams: [],
-        keeper: { pid: 0, startedAt: -1 },
+        supervisor: { pid: 0, startedAt: -1 },
         started: false,
         start,
         refuse,
@@ -102,23 +102,23 @@ export class Spawner {
   }
 
   #take(message: unknown, handle: unknown): void {
-    const { id, stream, keeper, started, failed, ended } = answerOf(message)
+    const { id, stream, supervisor, started, failed, ended } = answerOf(message)
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) {
       if (handle instanceof Socket) handle.destroy()
       return
     }
     if (stream !== undefined && handle instanceof Socket) waiting.streams[stream] = handle
-    if (keeper !== undefined) waiting.keeper = keeperAt(keeper)
+    if (supervisor !== undefined) waiting.supervisor = keeperAt(supervisor)
     if (started !== undefined) this.#started(id, waiting, started)
     if (failed !== undefined) this.#refuse(id, waiting, failed)
     if (ended !== undefined) this.#ended(id, waiting, endingOf(ended))
   }
 
-  #started(id: number, waiting: Waiting, pid: number): void {
+  #started(id: number, waiting: PendingLaunch, pid: number): void {
     if (waiting.streams[1] === undefined || waiting.streams[2] === undefined) {
       // This process had no descriptor left to take its pipes with.
-      void killKept(waiting.keeper).catch(() => undefined)
+      void killKept(waiting.supervisor).catch(() => undefined)
       this.#refuse(id, waiting, `fork ${constants.errno.EAGAIN} pipes`)
       return
     }
@@ -126,16 +126,16 @@ export class Spawner {
     waiting.start(launchedOf(waiting, pid, () => this.#ended(id, waiting, killed)))
   }
 
-  #ended(id: number, waiting: Waiting, ending: Ending): void {
+  #ended(id: number, waiting: PendingLaunch, ending: WaitStatus): void {
     if (!this.#waiting.has(id)) return
     this.#forget(id)
     waiting.streams[0]?.destroy()
     // Its keeper was killed before it could say that the command is there.
-    if (!waiting.started) this.#started(id, waiting, waiting.keeper.pid)
+    if (!waiting.started) this.#started(id, waiting, waiting.supervisor.pid)
     waiting.end(ending)
   }
 
-  #refuse(id: number, waiting: Waiting, failed: string): void {
+  #refuse(id: number, waiting: PendingLaunch, failed: string): void {
     this.#forget(id)
     for (const stream of waiting.streams) stream?.destroy()
     const { step, errno, what } = parseFailure(failed) ?? { step: 'start', errno: 0, what: failed }
@@ -166,10 +166,10 @@ function neverBegan(): VitrineError {
   return new VitrineError('sandbox_not_running', 'The sandbox ended before the command began.')
 }
 
-const killed: Ending = { code: null, signal: 'SIGKILL' }
+const killed: WaitStatus = { code: null, signal: 'SIGKILL' }
 
 function launchedOf(
-  { keeper, streams, ended, launch }: Waiting,
+  { supervisor, streams, ended, launch }: PendingLaunch,
   pid: number,
   wasKilled: () => void,
 ): Launched {
@@ -191,25 +191,25 @@ function launchedOf(
   }
   return {
     pid,
-    top: keeper.pid,
+    top: supervisor.pid,
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
-    signal: (name, scope) => signalKept(keeper, name, scope),
-    killTree: () => killKept(keeper).then(heard),
-    stopTree: (graceMs) => stopKept(keeper, graceMs).then(heard),
+    signal: (name, scope) => signalSupervised(supervisor, name, scope),
+    killTree: () => killKept(supervisor).then(heard),
+    stopTree: (graceMs) => stopKept(supervisor, graceMs).then(heard),
   }
 }
 
-interface Answer {
+interface SpawnReply {
   readonly id: number
   readonly stream?: number
-  readonly keeper?: number
+  readonly supervisor?: number
   readonly started?: number
   readonly failed?: string
   readonly ended?: number
 }
 
-function answerOf(message: unknown): Answer {
+function answerOf(message: unknown): SpawnReply {
   if (typeof message !== 'object' || message === null) return { id: 0 }
   const numberAt = (name: string) => {
     const value: unknown = Reflect.get(message, name)
@@ -232,7 +232,7 @@ const signalNames = new Map<number, string>(
 )
 
 /** A wait status, as the kernel gives it. */
-export function endingOf(status: number): Ending {
+export function endingOf(status: number): WaitStatus {
   const signal = status & 0x7f
   return signal === 0
     ? { code: (status >> 8) & 0xff, signal: null }

@@ -10,18 +10,18 @@ import { carriesMarker, descendantsOf } from './process-table.ts'
 const variable = 'VITRINE_SANDBOX'
 
 /** A sandbox among all of this machine: another data directory may have one with the same id. */
-export function markOf(sandbox: string, data: string): string {
+export function ownerTagOf(sandbox: string, data: string): string {
   return `${sandbox}@${createHash('sha256').update(data).digest('hex').slice(0, 12)}`
 }
 
 /** What every process of a sandbox carries in its environment. */
-export function sandboxMarker(mark: string): Readonly<Record<string, string>> {
-  return { [variable]: mark }
+export function sandboxMarker(ownerTag: string): Readonly<Record<string, string>> {
+  return { [variable]: ownerTag }
 }
 
 /** Everything with this mark. */
-export function markedBy(mark: string, pids: Iterable<number>): number[] {
-  const marker = `${variable}=${mark}`
+export function markedBy(ownerTag: string, pids: Iterable<number>): number[] {
+  const marker = `${variable}=${ownerTag}`
   return [...pids].filter((pid) => pid !== process.pid && carriesMarker(pid, marker))
 }
 
@@ -40,11 +40,11 @@ export async function killOrphans(open: readonly OpenWork[], data?: string): Pro
   const cgroups = await findCgroups()
   const place = dataPlace(data)
   for (const id of sandboxes) {
-    const mark = markOf(id, place)
+    const ownerTag = ownerTagOf(id, place)
     await killMembers((table) => {
-      const marked = markedBy(mark, table.keys())
+      const marked = markedBy(ownerTag, table.keys())
       return new Set([...marked, ...descendantsOf(marked, table)])
     })
-    if (cgroups.kill) await sweepCgroups(cgroups, groupPrefix(mark))
+    if (cgroups.kill) await sweepCgroups(cgroups, groupPrefix(ownerTag))
   }
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
-import type { Ending, Launch, LaunchedTerminal } from './machine.ts'
+import type { WaitStatus, Launch, LaunchedTerminal } from './machine.ts'
 import { begun, type Program, spawnOrExplain } from './pipes.ts'
 
 /** Where a program that takes the other end finds it: the first descriptor after the three streams. */
@@ -13,7 +13,7 @@ const hostEnd = 3
 interface StartedTerminal {
   readonly pid: number
   readonly terminal: LaunchedTerminal
-  readonly ended: Promise<Ending>
+  readonly ended: Promise<WaitStatus>
   readonly report: Readable | undefined
 }
 

@@ -100,9 +100,9 @@ export class ProcessEntry {
   }
 
   /** It is about to go with its machine: it is not started again, and its end says why. */
-  letGo(reason: EndReason): void {
+  markEnding(reason: EndReason): void {
     this.#over.abort()
-    this.#current.letGo(reason)
+    this.#current.markEnding(reason)
   }
 
   kill(reason: EndReason): Promise<ProcessExit> {

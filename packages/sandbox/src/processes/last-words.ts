@@ -13,7 +13,7 @@ export interface Heard {
  * Waits until everything a dead program has written has been read. `held`: something else keeps its pipes open, and
  * nothing more comes out of them.
  */
-export function lastWords(closed: Promise<unknown>, heard: () => Heard): Promise<'closed' | 'held'> {
+export function drainOutput(closed: Promise<unknown>, heard: () => Heard): Promise<'closed' | 'held'> {
   return new Promise((resolve) => {
     const began = performance.now()
     const listen = () => {

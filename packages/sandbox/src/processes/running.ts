@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
 import { type ProcessExit, VitrineError } from '@vitrine/protocol'
-import type { Ending, Launch, Launched } from '../machine/machine.ts'
+import type { WaitStatus, Launch, Launched } from '../machine/machine.ts'
 import { OutputRecorder, type OutputStream } from '../output/recorder.ts'
-import { lastWords } from './last-words.ts'
+import { drainOutput } from './last-words.ts'
 import type { ProcessHost } from './process-host.ts'
 
 export type OutputListener = (stream: OutputStream, chunk: Buffer) => void
@@ -132,7 +132,7 @@ export class RunningProcess {
   }
 
   /** Something else is about to end it. */
-  letGo(reason: EndReason): void {
+  markEnding(reason: EndReason): void {
     this.#endReason ??= reason
   }
 
@@ -235,7 +235,7 @@ export class RunningProcess {
     if (open.length === 0 && terminal === undefined) return
     const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
     const heard = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
-    if ((await lastWords(closed, heard)) === 'closed') return
+    if ((await drainOutput(closed, heard)) === 'closed') return
     this.#pipesStillOpen = true
     this.#listeners.clear()
     terminal?.close()
@@ -254,7 +254,7 @@ function closing(pipe: Readable): Promise<void> {
 }
 
 /** What the operating system said, and why it was ended when that was our doing. */
-export function exitOf({ code, signal }: Ending, reason: EndReason | undefined): ProcessExit {
+export function exitOf({ code, signal }: WaitStatus, reason: EndReason | undefined): ProcessExit {
   const seen = { exitCode: code, signal }
   if (reason === 'interrupted' || (code === null && signal === null))
     return { outcome: 'interrupted', exitCode: null, signal: null }

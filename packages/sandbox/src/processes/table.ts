@@ -39,7 +39,7 @@ export class ProcessTable {
     const left = this.#left
     try {
       const entry = await ProcessEntry.start(host, options)
-      if (left !== this.#left) entry.letGo('cancelled')
+      if (left !== this.#left) entry.markEnding('cancelled')
       this.#entries.set(entry.id, entry)
       const ended = () => this.#ended(entry)
       void entry.exit.then(ended, ended)
@@ -53,7 +53,7 @@ export class ProcessTable {
   leave(): ProcessEntry[] {
     this.#left += 1
     const { running } = this
-    for (const entry of running) entry.letGo('cancelled')
+    for (const entry of running) entry.markEnding('cancelled')
     return running
   }
 

@@ -1,7 +1,7 @@
 import { randomHex, VitrineError } from '@vitrine/protocol'
 import type { Disk, OpenDirectory } from './disk.ts'
 import { type FindCommand, gnuFind, plainFind } from './find-command.ts'
-import { FindRecords, type Found } from './find-records.ts'
+import { FindRecords, type FindRecord } from './find-records.ts'
 import type { Node } from './node.ts'
 
 /** What of all that has changed between two looks is read, at most. */
@@ -29,7 +29,7 @@ export interface FindRun {
 /** A workspace where all that can be done is to run commands: as it was when `refresh` came back. */
 export class FindDisk implements Disk {
   readonly #options: FindDiskOptions
-  #top: ReadonlyMap<string, Found> | undefined
+  #top: ReadonlyMap<string, FindRecord> | undefined
   #contents = new Map<string, Uint8Array>()
   #way: (typeof ways)[number] | undefined
 
@@ -48,8 +48,8 @@ export class FindDisk implements Disk {
   open(node: Node): OpenDirectory | undefined {
     if (this.#top === undefined) throw new Error('It was not looked at yet.')
     const names = node.parent === undefined ? [] : node.path.split('/')
-    let children: ReadonlyMap<string, Found> | undefined = this.#top
-    let found: Found | undefined
+    let children: ReadonlyMap<string, FindRecord> | undefined = this.#top
+    let found: FindRecord | undefined
     for (const name of names) {
       found = children?.get(name)
       if (found === undefined) return undefined
@@ -60,7 +60,7 @@ export class FindDisk implements Disk {
     return new FoundDirectory(node.path, children, this.#contents)
   }
 
-  async #list(): Promise<ReadonlyMap<string, Found>> {
+  async #list(): Promise<ReadonlyMap<string, FindRecord>> {
     const names = this.#options.prune.filter((pattern) => !pattern.includes('/'))
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       // Once one has worked it stays: they do not tell times alike.
@@ -74,7 +74,7 @@ export class FindDisk implements Disk {
     throw new VitrineError('file_failed', 'The workspace could not be listed with find.')
   }
 
-  async #listBy({ argv, format }: FindCommand): Promise<ReadonlyMap<string, Found> | undefined> {
+  async #listBy({ argv, format }: FindCommand): Promise<ReadonlyMap<string, FindRecord> | undefined> {
     const run = this.#options.run(argv)
     const records = new FindRecords(format)
     for await (const chunk of run.stdout) records.add(chunk)
@@ -84,8 +84,8 @@ export class FindDisk implements Disk {
 
   /** The tree asks at once and cannot wait: what it will ask for is read before. */
   async #readChanged(
-    before: ReadonlyMap<string, Found>,
-    now: ReadonlyMap<string, Found>,
+    before: ReadonlyMap<string, FindRecord>,
+    now: ReadonlyMap<string, FindRecord>,
   ): Promise<Map<string, Uint8Array>> {
     const { read, imageBytes } = this.#options
     const contents = new Map<string, Uint8Array>()
@@ -102,10 +102,10 @@ export class FindDisk implements Disk {
 }
 
 function* changedFiles(
-  before: ReadonlyMap<string, Found> | undefined,
-  now: ReadonlyMap<string, Found>,
+  before: ReadonlyMap<string, FindRecord> | undefined,
+  now: ReadonlyMap<string, FindRecord>,
   above: string,
-): Generator<[path: string, found: Found]> {
+): Generator<[path: string, found: FindRecord]> {
   for (const [name, found] of now) {
     const path = above === '' ? name : `${above}/${name}`
     const was = before?.get(name)
@@ -114,7 +114,7 @@ function* changedFiles(
   }
 }
 
-function isUnchanged(was: Found | undefined, { seen }: Found): boolean {
+function isUnchanged(was: FindRecord | undefined, { seen }: FindRecord): boolean {
   return (
     was !== undefined &&
     was.seen.ino === seen.ino &&
@@ -126,12 +126,12 @@ function isUnchanged(was: Found | undefined, { seen }: Found): boolean {
 
 class FoundDirectory implements OpenDirectory {
   readonly #path: string
-  readonly #children: ReadonlyMap<string, Found> | undefined
+  readonly #children: ReadonlyMap<string, FindRecord> | undefined
   readonly #contents: ReadonlyMap<string, Uint8Array>
 
   constructor(
     path: string,
-    children: ReadonlyMap<string, Found> | undefined,
+    children: ReadonlyMap<string, FindRecord> | undefined,
     contents: ReadonlyMap<string, Uint8Array>,
   ) {
     this.#path = path

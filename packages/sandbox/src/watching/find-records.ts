@@ -3,10 +3,10 @@ import { fromBytes } from '../files/exact-text.ts'
 import type { Seen } from './node.ts'
 
 /** One thing that was found, and what is below it. */
-export interface Found {
+export interface FindRecord {
   readonly seen: Seen
   /** Below a directory; absent where it may not be read. */
-  readonly children?: Map<string, Found>
+  readonly children?: Map<string, FindRecord>
 }
 
 /** How a listing is written: what stands before each record, and how the numbers in it are read. */
@@ -24,7 +24,7 @@ const fieldCount = 9
  */
 export class FindRecords {
   readonly #format: FindFormat
-  readonly #top: Map<string, Found> = new Map()
+  readonly #top: Map<string, FindRecord> = new Map()
   #rest: Buffer = Buffer.alloc(0)
   #begun = false
 
@@ -47,7 +47,7 @@ export class FindRecords {
   }
 
   /** Everything, or nothing where the listing is not whole. */
-  end(): Map<string, Found> | undefined {
+  end(): Map<string, FindRecord> | undefined {
     return this.#begun && this.#rest.toString('latin1') === 'end' ? this.#top : undefined
   }
 
@@ -74,7 +74,7 @@ export class FindRecords {
       numbers.map(Number)
     const parent = names
       .slice(0, -1)
-      .reduce<Map<string, Found> | undefined>((directory, name) => directory?.get(name)?.children, this.#top)
+      .reduce<Map<string, FindRecord> | undefined>((directory, name) => directory?.get(name)?.children, this.#top)
     const name = names.at(-1)
     // Its directory was gone before the listing came to it.
     if (parent === undefined || name === undefined) return

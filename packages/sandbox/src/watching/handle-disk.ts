@@ -18,7 +18,7 @@ export function handleDisk(root: Handle): Disk {
 
 function openNode(root: Handle, node: Node): Handle | undefined {
   const { parent } = node
-  if (parent === undefined) return root.again()
+  if (parent === undefined) return root.duplicate()
   const above = openNode(root, parent)
   if (above === undefined) return undefined
   try {

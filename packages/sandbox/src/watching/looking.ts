@@ -1,5 +1,5 @@
-import { Pace } from '../files/pace.ts'
-import { outside } from '../outside.ts'
+import { TimeSlice } from '../files/pace.ts'
+import { withoutOperation } from '../outside.ts'
 import type { Node } from './node.ts'
 import type { ChangeRecorder } from './recorder.ts'
 import type { Tree } from './tree.ts'
@@ -48,7 +48,7 @@ export class Looking {
 
   /** Learns what there is. What is marked meanwhile is looked at afterwards. */
   begin(): Promise<void> {
-    return this.#inTurn(() => this.#tree.begin(new Pace(this.#signal)))
+    return this.#inTurn(() => this.#tree.begin(new TimeSlice(this.#signal)))
   }
 
   /** Once everything that is marked by now has been looked at and what was found is committed. */
@@ -66,13 +66,13 @@ export class Looking {
 
   #inTurn(run: () => Promise<void>): Promise<void> {
     // Watches and timers that are made here live longer than the call that somebody waits in.
-    const turn = outside(() => this.#rounds.then(run))
+    const turn = withoutOperation(() => this.#rounds.then(run))
     this.#rounds = turn.catch(() => undefined)
     return turn
   }
 
   async #look(): Promise<void> {
-    const pace = new Pace(this.#signal)
+    const pace = new TimeSlice(this.#signal)
     for (let round = 1; this.#dirty.size > 0; round += 1) {
       const dirty = this.#dirty
       this.#dirty = new Map()
@@ -89,7 +89,7 @@ export class Looking {
   }
 
   /** What could not be looked at to its end is looked at again: nobody is told that it is done. */
-  async #lookAt(dirty: Dirty, pace: Pace): ReturnType<Tree['look']> {
+  async #lookAt(dirty: Dirty, pace: TimeSlice): ReturnType<Tree['look']> {
     try {
       return await this.#tree.look(dirty, (change) => this.#recorder.tell(change), pace)
     } catch (error) {

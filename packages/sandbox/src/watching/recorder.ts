@@ -1,7 +1,7 @@
 import type { Journal, PreparedBlob, Store } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError } from '@vitrine/protocol'
 import { toBytes } from '../files/exact-text.ts'
-import { outside } from '../outside.ts'
+import { withoutOperation } from '../outside.ts'
 import type { Change } from './change.ts'
 
 const batchEvents = 256
@@ -18,7 +18,7 @@ export interface RecorderOptions {
 }
 
 /** One that waits to be written, with its content ready. */
-interface Waiting {
+interface PendingChange {
   change: Change
   kept: PreparedBlob | undefined
 }
@@ -26,9 +26,9 @@ interface Waiting {
 /** Writes changes into the journal, in their order, with what is kept of the files. */
 export class ChangeRecorder {
   readonly #options: RecorderOptions
-  #waiting: Waiting[] = []
+  #waiting: PendingChange[] = []
   /** What waits last about each path. */
-  #last = new Map<string, Waiting>()
+  #last = new Map<string, PendingChange>()
   #bytes = 0
   #stored = 0
   #full: 'now' | 'said' | undefined
@@ -103,7 +103,7 @@ export class ChangeRecorder {
     for (;;) {
       try {
         // A change belongs to whoever made it, not to whoever asked whether there was one.
-        await outside(() => journal.append(events, { blobs }))
+        await withoutOperation(() => journal.append(events, { blobs }))
         return
       } catch (error) {
         if (signal.aborted || !isVitrineError(error) || error.retryable !== true) throw error

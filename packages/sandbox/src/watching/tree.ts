@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isVitrineError } from '@vitrine/protocol'
 import { errnoOf } from '../files/handle.ts'
-import type { Pace } from '../files/pace.ts'
+import type { TimeSlice } from '../files/pace.ts'
 import type { Change, Image } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
 import type { Ignored } from './ignore.ts'
@@ -19,13 +19,13 @@ export interface TreeOptions {
   readonly maxEntries: number
   readonly imageBytes: number
   /** Has the kernel tell about a directory; absent when it is looked at every so often anyway. */
-  readonly heard?: (node: Node, name: string | null) => void
+  readonly onNotice?: (node: Node, name: string | null) => void
   /** A directory whose changes will not be seen, or not all of them. */
-  uncovered(path: string, reason: string): void
+  onUncovered(path: string, reason: string): void
 }
 
 /** A name of a directory that may have changed. */
-interface Slot {
+interface EntryCheck {
   readonly directory: Node
   readonly name: string
   readonly now: Seen | undefined
@@ -33,14 +33,14 @@ interface Slot {
 
 /** One round of looking: what is found is told, and never twice. */
 interface Round {
-  readonly tell: (change: Change) => Promise<void> | void
-  readonly pace: Pace
+  readonly emit: (change: Change) => Promise<void> | void
+  readonly pace: TimeSlice
   /** Nothing is told: it is only learnt what there is. */
   readonly silent: boolean
   /** What is to be settled, by what is there now. */
-  readonly appearing: Map<number, Slot>
-  readonly settling: Set<Slot>
-  readonly done: Set<Slot>
+  readonly appearing: Map<number, EntryCheck>
+  readonly settling: Set<EntryCheck>
+  readonly done: Set<EntryCheck>
 }
 
 /**
@@ -65,7 +65,7 @@ export class Tree {
   }
 
   /** Learns what there is, without a word. */
-  async begin(pace: Pace): Promise<void> {
+  async begin(pace: TimeSlice): Promise<void> {
     const round = { ...newRound(() => undefined, pace), silent: true }
     await this.#enter(round, this.root)
   }
@@ -73,15 +73,15 @@ export class Tree {
   /** Looks at names; `null` means all of a directory. Gives back what could not be reached where it should be. */
   async look(
     dirty: ReadonlyMap<Node, ReadonlySet<string> | null>,
-    tell: Round['tell'],
-    pace: Pace,
+    tell: Round['emit'],
+    pace: TimeSlice,
   ): Promise<Map<Node, ReadonlySet<string> | null>> {
     const round = newRound(tell, pace)
     const later = new Map<Node, ReadonlySet<string> | null>()
-    const slots: Slot[] = []
+    const slots: EntryCheck[] = []
     // What is above is known first.
     for (const [directory, names] of [...dirty].toSorted(([a], [b]) => a.depth - b.depth)) {
-      if (pace.due) await pace.rest()
+      if (pace.expired) await pace.yieldToEventLoop()
       if (!this.#isKnown(directory)) continue
       const found = await this.#slotsOf(directory, names, pace)
       if (found === undefined) later.set(directory, names)
@@ -111,16 +111,16 @@ export class Tree {
   async #slotsOf(
     directory: Node,
     names: ReadonlySet<string> | null,
-    pace: Pace,
-  ): Promise<Slot[] | undefined> {
+    pace: TimeSlice,
+  ): Promise<EntryCheck[] | undefined> {
     let open: OpenDirectory | undefined
     try {
       open = this.#options.disk.open(directory)
       if (open === undefined) return undefined
       const wanted = names ?? new Set([...open.names(), ...(directory.children?.keys() ?? [])])
-      const slots: Slot[] = []
+      const slots: EntryCheck[] = []
       for (const name of wanted) {
-        if (pace.due) await pace.rest()
+        if (pace.expired) await pace.yieldToEventLoop()
         if (this.#isIgnored(directory, name)) continue
         const now = open.see(name)
         const known = directory.children?.get(name)
@@ -158,15 +158,15 @@ export class Tree {
     }
   }
 
-  async #settle(round: Round, slot: Slot): Promise<void> {
+  async #settle(round: Round, slot: EntryCheck): Promise<void> {
     if (round.done.has(slot) || round.settling.has(slot)) return
     round.settling.add(slot)
-    if (round.pace.due) await round.pace.rest()
+    if (round.pace.expired) await round.pace.yieldToEventLoop()
     await this.#settleNow(round, slot)
     round.done.add(slot)
   }
 
-  async #settleNow(round: Round, { directory, name, now }: Slot): Promise<void> {
+  async #settleNow(round: Round, { directory, name, now }: EntryCheck): Promise<void> {
     if (!this.#isKnown(directory)) return
     const known = directory.children!.get(name)
     if (known !== undefined && now !== undefined && isSame(known.seen, now)) {
@@ -175,7 +175,7 @@ export class Tree {
       return
     }
     // Whoever was here and is somewhere else now goes there first.
-    if (known !== undefined) await this.#leaveFirst(round, known)
+    if (known !== undefined) await this.#settleMovesOutOf(round, known)
     const left = directory.children!.get(name)
     if (now === undefined) {
       if (left !== undefined) await this.#delete(round, left)
@@ -193,10 +193,10 @@ export class Tree {
   }
 
   /** It, or something below it, that appears elsewhere in this round. */
-  async #leaveFirst(round: Round, node: Node): Promise<void> {
+  async #settleMovesOutOf(round: Round, node: Node): Promise<void> {
     const slot = round.appearing.get(node.seen.ino)
     if (slot?.now !== undefined && isSame(slot.now, node.seen)) await this.#settle(round, slot)
-    for (const child of [...(node.children?.values() ?? [])]) await this.#leaveFirst(round, child)
+    for (const child of [...(node.children?.values() ?? [])]) await this.#settleMovesOutOf(round, child)
   }
 
   /** The name under which something was known that is not there any more. */
@@ -236,11 +236,11 @@ export class Tree {
   async #replace(round: Round, node: Node, now: Seen): Promise<void> {
     if (now.kind === 'directory') {
       const before = node.seen
-      this.#forgetNumber(node)
+      this.#unindexInode(node)
       node.unwatch?.()
       this.#remember(node, now, undefined)
-      this.#number(node)
-      if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.tell(told('changed', node))
+      this.#indexInode(node)
+      if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.emit(told('changed', node))
       await this.#enter(round, node)
       return
     }
@@ -249,10 +249,10 @@ export class Tree {
       content !== undefined &&
       content.digest === node.digest &&
       differs({ ...now, ino: node.seen.ino, changed: node.seen.changed }, node.seen) === 'no'
-    this.#forgetNumber(node)
+    this.#unindexInode(node)
     if (alike) this.#remember(node, now, content.digest)
     else await this.#changed(round, node, now, content)
-    this.#number(node)
+    this.#indexInode(node)
   }
 
   async #changed(round: Round, node: Node, now: Seen, content: Content | undefined): Promise<void> {
@@ -263,7 +263,7 @@ export class Tree {
         ? { after: before }
         : undefined
     this.#remember(node, now, content?.digest)
-    await round.tell({
+    await round.emit({
       ...told('changed', node),
       ...(now.kind === 'file' && { before, ...(kept ?? this.#keep(node, now, content)) }),
     })
@@ -274,7 +274,7 @@ export class Tree {
     if (node === undefined) return
     const content = this.#read(node, now)
     this.#remember(node, now, content?.digest)
-    await round.tell({
+    await round.emit({
       ...told('created', node),
       ...(now.kind === 'file' && this.#keep(node, now, content)),
     })
@@ -292,7 +292,7 @@ export class Tree {
     // What it takes the place of goes with it, but what was below has a word of its own.
     if (over !== undefined && over.seen.kind !== now.kind) await this.#delete(round, over)
     else if (over !== undefined) {
-      for (const entry of [...this.#below(over)]) await round.tell(gone(entry, entry.path))
+      for (const entry of [...this.#below(over)]) await round.emit(gone(entry, entry.path))
       this.#drop(over)
     }
     if (this.#options.ignored.byPath) await this.#leaveIgnored(round, node, pathIn(directory, name))
@@ -305,7 +305,7 @@ export class Tree {
     node.name = name
     directory.children!.set(name, node)
     for (const { entry, previousPath: was } of entries)
-      await round.tell({ ...told('moved', entry), previousPath: was, ...unchanged(entry) })
+      await round.emit({ ...told('moved', entry), previousPath: was, ...unchanged(entry) })
     const touched =
       now.kind === 'file' && (now.size !== node.seen.size || now.modified !== node.seen.modified)
     // The move itself has set the time that tells of a content whose own time was put back.
@@ -315,7 +315,7 @@ export class Tree {
     const rewritten = touched || (content !== undefined && (missed || content.digest !== node.digest))
     const before = node.image
     this.#remember(node, now, rewritten ? content?.digest : node.digest)
-    await round.tell({
+    await round.emit({
       ...told('moved', node),
       previousPath,
       ...(rewritten ? { before, ...this.#keep(node, now, content) } : unchanged(node)),
@@ -336,9 +336,9 @@ export class Tree {
 
   async #delete(round: Round, node: Node): Promise<void> {
     const path = node.path
-    for (const entry of this.#below(node)) await round.tell(gone(entry, entry.path))
+    for (const entry of this.#below(node)) await round.emit(gone(entry, entry.path))
     this.#drop(node)
-    await round.tell(gone(node, path))
+    await round.emit(gone(node, path))
   }
 
   /** The innermost first. */
@@ -353,7 +353,7 @@ export class Tree {
     for (const child of [...(node.children?.values() ?? [])]) this.#drop(child)
     node.unwatch?.()
     node.unwatch = undefined
-    this.#forgetNumber(node)
+    this.#unindexInode(node)
     if (node.parent?.children?.get(node.name) === node) {
       node.parent.children.delete(node.name)
       this.#entries -= 1
@@ -364,7 +364,7 @@ export class Tree {
   /** First watched, then looked at: what comes in between is seen twice and told once. */
   async #enter(round: Round, node: Node, above?: OpenDirectory): Promise<void> {
     if (node.depth >= maxDepth) {
-      this.#options.uncovered(node.path, `Only ${maxDepth} levels of directories are followed.`)
+      this.#options.onUncovered(node.path, `Only ${maxDepth} levels of directories are followed.`)
       return
     }
     let open: OpenDirectory | undefined
@@ -391,13 +391,13 @@ export class Tree {
     // Gone in this moment: whatever held it has changed.
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return
     const may = errno === 'EACCES' || errno === 'EPERM' ? 'may not' : 'cannot'
-    this.#options.uncovered(directory.path, `It ${may} be read.`)
+    this.#options.onUncovered(directory.path, `It ${may} be read.`)
   }
 
   async #scan(round: Round, directory: Node, open: OpenDirectory): Promise<void> {
     const gone = new Set(directory.children?.keys())
     for (const name of open.names()) {
-      if (round.pace.due) await round.pace.rest()
+      if (round.pace.expired) await round.pace.yieldToEventLoop()
       gone.delete(name)
       if (this.#isIgnored(directory, name)) continue
       const now = open.see(name)
@@ -414,7 +414,7 @@ export class Tree {
   #add(directory: Node, name: string, now: Seen): Node | undefined {
     if (this.#entries >= this.#options.maxEntries) {
       const where = now.kind === 'directory' ? pathIn(directory, name) : directory.path
-      this.#options.uncovered(
+      this.#options.onUncovered(
         where,
         `Only ${this.#options.maxEntries} entries are followed (watch.maxEntries).`,
       )
@@ -424,16 +424,16 @@ export class Tree {
     const node = new Node(directory, name, now)
     node.fresh = isFresh(now)
     directory.children!.set(name, node)
-    this.#number(node)
+    this.#indexInode(node)
     return node
   }
 
   #watch(node: Node, open: OpenDirectory): void {
-    const { heard } = this.#options
+    const { onNotice: heard } = this.#options
     if (heard === undefined) return
     const watching = open.watch((name) => heard(node, name))
     if (typeof watching === 'function') node.unwatch = watching
-    else this.#options.uncovered(node.path, watching.reason)
+    else this.#options.onUncovered(node.path, watching.reason)
   }
 
   #remember(node: Node, now: Seen, digest: string | undefined): void {
@@ -443,12 +443,12 @@ export class Tree {
     node.digest = digest
   }
 
-  #number(node: Node): void {
+  #indexInode(node: Node): void {
     this.#inodes.add(node)
     this.#doubtOthers(node)
   }
 
-  #forgetNumber(node: Node): void {
+  #unindexInode(node: Node): void {
     this.#doubtOthers(node)
     this.#inodes.forget(node)
   }
@@ -497,8 +497,8 @@ interface Content {
   readonly digest: string
 }
 
-function newRound(tell: Round['tell'], pace: Pace): Round {
-  return { tell, pace, silent: false, appearing: new Map(), settling: new Set(), done: new Set() }
+function newRound(tell: Round['emit'], pace: TimeSlice): Round {
+  return { emit: tell, pace, silent: false, appearing: new Map(), settling: new Set(), done: new Set() }
 }
 
 function pathIn(directory: Node, name: string): string {

@@ -51,8 +51,8 @@ export async function watchWorkspace(
       ignored: ignoring(settings.ignore),
       maxEntries: settings.maxEntries,
       imageBytes: settings.imageBytes,
-      ...(settings.mode === 'native' && { heard: (node: Node, name: string | null) => heard?.(node, name) }),
-      uncovered: (where, reason) => uncovered.add(where, reason),
+      ...(settings.mode === 'native' && { onNotice: (node: Node, name: string | null) => heard?.(node, name) }),
+      onUncovered: (where, reason) => uncovered.add(where, reason),
     },
     seenOf(root.stats),
   )

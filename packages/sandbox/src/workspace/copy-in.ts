@@ -9,7 +9,7 @@ import { unpack } from '../archives/unpack.ts'
 import { makeDirectories } from '../files/change.ts'
 import { Handle } from '../files/handle.ts'
 import { directoryAt } from '../files/list.ts'
-import { type FileRoom, mustBeWritable, ownerAt, withParents } from '../files/room.ts'
+import { type FileContext, mustBeWritable, ownerAt, withParents } from '../files/room.ts'
 import { walk } from '../files/walk.ts'
 import { ignoring } from '../watching/ignore.ts'
 import { invalid, type Where } from './invalid.ts'
@@ -52,7 +52,7 @@ export function findSource(where: Where, path: string): Source {
 
 /** Copies it with modes, times and links. Links that lead out of it are refused, and then nothing is copied. */
 export async function copyIn(
-  room: FileRoom,
+  room: FileContext,
   { path: source, kind }: Source,
   target: string,
   { ignore, limits, signal }: CopyOptions,
@@ -92,7 +92,7 @@ export async function copyIn(
   }
 }
 
-function placeFile(room: FileRoom, staged: Handle, name: string, target: string): void {
+function placeFile(room: FileContext, staged: Handle, name: string, target: string): void {
   walk(room.places, target, { follow: false }, (spot) => {
     mustBeWritable(room, spot)
     if (spot.entry !== undefined)
@@ -104,7 +104,7 @@ function placeFile(room: FileRoom, staged: Handle, name: string, target: string)
 }
 
 async function placeDirectory(
-  room: FileRoom,
+  room: FileContext,
   staged: Handle,
   target: string,
   { stats }: Handle,

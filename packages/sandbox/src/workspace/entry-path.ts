@@ -24,8 +24,8 @@ export interface Entry {
   readonly inside: 'open' | 'closed'
 }
 
-interface Place {
-  readonly below: Map<string, Place>
+interface EntryPosition {
+  readonly below: Map<string, EntryPosition>
   entry?: Entry
 }
 
@@ -33,7 +33,7 @@ interface Place {
 export function findOverlap(
   entries: readonly Entry[],
 ): { readonly outer: Entry; readonly inner: Entry } | undefined {
-  const root: Place = { below: new Map() }
+  const root: EntryPosition = { below: new Map() }
   for (const entry of entries) {
     let place = root
     for (const name of entry.names) {
@@ -50,7 +50,7 @@ export function findOverlap(
   return undefined
 }
 
-function firstBelow({ below }: Place): Entry | undefined {
+function firstBelow({ below }: EntryPosition): Entry | undefined {
   for (const place of below.values()) {
     const found = place.entry ?? firstBelow(place)
     if (found !== undefined) return found

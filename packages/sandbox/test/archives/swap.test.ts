@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { swap } from '../../src/archives/swap.ts'
+import { replaceContents } from '../../src/archives/swap.ts'
 import { openDescriptors, rooms } from './fixtures/room.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
@@ -22,7 +22,7 @@ describe('a swapped directory', () => {
     )
     const inode = lstatSync(at('root')).ino
     const before = openDescriptors()
-    await swap(staged, root, trash, {
+    await replaceContents(staged, root, trash, {
       keep: (name) => name === 'mount',
       attributes: { mode: 0o1750, mtime: 1_000_000_000.25 },
     })
@@ -43,8 +43,8 @@ describe('a swapped directory', () => {
       return false
     }
     await Promise.all([
-      swap(staged, root, trash, { keep }),
-      swap(handle('other'), root, handle('bin'), { keep }),
+      replaceContents(staged, root, trash, { keep }),
+      replaceContents(handle('other'), root, handle('bin'), { keep }),
     ])
     expect(readdirSync(at('root')).sort()).toEqual(['b1', 'b2', 'b3', 'b4', 'b5'])
     expect(readdirSync(at('bin')).sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
@@ -63,7 +63,7 @@ describe('a swapped directory', () => {
       return false
     }
     const open = openDescriptors()
-    await expect(swap(staged, root, trash, { keep: failing })).rejects.toMatchObject({
+    await expect(replaceContents(staged, root, trash, { keep: failing })).rejects.toMatchObject({
       message: expect.stringContaining('no more'),
     })
     expect(openDescriptors()).toBe(open)
@@ -77,17 +77,17 @@ describe('a swapped directory', () => {
     // A directory cannot take the place of a file.
     sh('mkdir trash/a')
     const before = treeOf(at('root'))
-    await expect(swap(staged, root, trash)).rejects.toMatchObject({ code: 'file_is_directory' })
+    await expect(replaceContents(staged, root, trash)).rejects.toMatchObject({ code: 'file_is_directory' })
     expect(treeOf(at('root'))).toEqual(before)
     expect(readdirSync(at('staged')).sort()).toEqual(['a', 'b'])
   })
 
   it('may become empty, or be filled', async () => {
     const emptied = three('true', 'echo old > a')
-    await swap(emptied.staged, emptied.root, emptied.trash)
+    await replaceContents(emptied.staged, emptied.root, emptied.trash)
     expect(readdirSync(emptied.at('root'))).toEqual([])
     const filled = three('echo new > a', 'true')
-    await swap(filled.staged, filled.root, filled.trash)
+    await replaceContents(filled.staged, filled.root, filled.trash)
     expect(readdirSync(filled.at('root'))).toEqual(['a'])
   })
 })

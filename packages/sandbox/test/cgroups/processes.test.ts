@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CgroupAccess } from '../../src/cgroups/access.ts'
-import type { Found } from '../../src/cgroups/probe.ts'
+import type { UsableGroups } from '../../src/cgroups/probe.ts'
 import { access, commandOf, ended, group, lives, startIn, until } from './machine.ts'
 
 /** The ways other machines have, played with the hierarchies of this one. */
@@ -16,7 +16,7 @@ const ways: readonly (readonly [string, CgroupAccess])[] = [
   ['with neither freezer nor kill', only(({ abilities }) => abilities.has('pids'), 'freeze', 'kill')],
 ]
 
-function only(keep: (found: Found) => boolean, ...without: string[]): CgroupAccess {
+function only(keep: (found: UsableGroups) => boolean, ...without: string[]): CgroupAccess {
   const hierarchies = access.hierarchies.filter(keep).map((found) => ({
     ...found,
     abilities: new Set([...found.abilities].filter((ability) => !without.includes(ability))),

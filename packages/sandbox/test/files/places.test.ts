@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Grant } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkPath, Places } from '../../src/files/places.ts'
+import { checkPath, AccessRoots } from '../../src/files/places.ts'
 import { folder } from './fixtures/folder.ts'
 import { openBelow } from './fixtures/open-descriptors.ts'
 
@@ -10,7 +10,7 @@ interface Scene {
   readonly base: string
   readonly root: string
   readonly home: string
-  open(...grants: Grant[]): Places
+  open(...grants: Grant[]): AccessRoots
 }
 
 function scene(): Scene {
@@ -18,7 +18,7 @@ function scene(): Scene {
   const [root, home] = [join(base, 'root'), join(base, 'home')]
   for (const path of [join(root, 'in/deep'), home, join(base, 'other')]) mkdirSync(path, { recursive: true })
   const open = (...grants: Grant[]) => {
-    const places = Places.open({ root, home, grants, onDisk: (path) => path })
+    const places = AccessRoots.open({ root, home, grants, onDisk: (path) => path })
     onTestFinished(() => places.close())
     return places
   }
@@ -134,7 +134,7 @@ describe('the place of a path', () => {
   it('is told from the root where it is in it', () => {
     const { root, open } = scene()
     const places = open()
-    expect([root, join(root, 'a/b'), `${root}x`].map((path) => places.told(path))).toEqual([
+    expect([root, join(root, 'a/b'), `${root}x`].map((path) => places.displayPath(path))).toEqual([
       '.',
       'a/b',
       `${root}x`,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Grant } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Handle } from '../../src/files/handle.ts'
-import { Places } from '../../src/files/places.ts'
+import { AccessRoots } from '../../src/files/places.ts'
 import { walk } from '../../src/files/walk.ts'
 import { folder } from './fixtures/folder.ts'
 import { openBelow } from './fixtures/open-descriptors.ts'
@@ -14,7 +14,7 @@ function scene(...grants: Grant[]) {
   mkdirSync(join(root, 'a/b/c'), { recursive: true })
   mkdirSync(join(base, 'other'))
   writeFileSync(join(root, 'a/file'), 'x')
-  const places = Places.open({
+  const places = AccessRoots.open({
     root,
     home: join(base, 'home'),
     grants: grants.map((grant) => ({ ...grant, path: grant.path.replace('BASE', base) })),
@@ -23,7 +23,7 @@ function scene(...grants: Grant[]) {
   onTestFinished(() => places.close())
   const lead = (path: string, options: Parameters<typeof walk>[2] = {}) =>
     walk(places, path, options, ({ path: found, entry, missing, name }) => ({
-      path: places.told(found),
+      path: places.displayPath(found),
       kind: entry?.kind,
       missing,
       name,

@@ -23,7 +23,7 @@ export async function entryScene(driver?: StoreDriver): Promise<EntryScene> {
   const { store, journal } = await openJournal(driver)
   const root = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
   const machine = await plainMachine({
-    mark: 'sbx_test@scene',
+    ownerTag: 'sbx_test@scene',
     root,
     home: root,
     env: {},

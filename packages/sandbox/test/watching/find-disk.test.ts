@@ -14,7 +14,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { toBytes } from '../../src/files/exact-text.ts'
-import { Pace } from '../../src/files/pace.ts'
+import { TimeSlice } from '../../src/files/pace.ts'
 import { FindDisk, type FindRun } from '../../src/watching/find-disk.ts'
 import { seenOf } from '../../src/watching/handle-disk.ts'
 import { ignoring } from '../../src/watching/ignore.ts'
@@ -70,14 +70,14 @@ async function polled(run: Run, prepare: (root: string) => void = () => undefine
       ignored: ignoring(['.git', 'node_modules', '[x]*']),
       maxEntries: 10_000,
       imageBytes: 1_000,
-      uncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),
+      onUncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),
     },
     seenOf(statSync(root)),
   )
   const { signal } = new AbortController()
   const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes: 1e9, signal })
   await disk.refresh()
-  await tree.begin(new Pace())
+  await tree.begin(new TimeSlice())
   const start = rescan(root)
   const watcher = new PollWatcher({
     tree,

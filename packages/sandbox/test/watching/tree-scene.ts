@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { JournalEvent } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { Handle } from '../../src/files/handle.ts'
-import { Pace } from '../../src/files/pace.ts'
+import { TimeSlice } from '../../src/files/pace.ts'
 import type { Disk, OpenDirectory } from '../../src/watching/disk.ts'
 import { handleDisk, seenOf } from '../../src/watching/handle-disk.ts'
 import { ignoring } from '../../src/watching/ignore.ts'
@@ -45,8 +45,8 @@ export async function openTreeScene(options: {
       ignored: ignoring(['.git', 'node_modules']),
       maxEntries: 10_000,
       imageBytes: 1_000_000,
-      heard: (node: Node, name: string | null) => watcher?.heard(node, name),
-      uncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),
+      onNotice: (node: Node, name: string | null) => watcher?.heard(node, name),
+      onUncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),
     },
     seenOf(directory.stats),
   )
@@ -65,7 +65,7 @@ export async function openTreeScene(options: {
     directory.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  await tree.begin(new Pace())
+  await tree.begin(new TimeSlice())
   const events = async () => (await eventsOf(journal)).filter(({ type }) => type.startsWith('file.'))
   return { root, tree, watcher, uncovered, events, told: async () => (await events()).map(shown) }
 }

@@ -1,5 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
-import { Answer } from '../exchange/answer.ts'
+import { HttpResponse } from '../exchange/answer.ts'
 import { streamParts } from '../exchange/stream-parts.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
@@ -30,9 +30,9 @@ export function bytesAnswer(
   size: number,
   range: Range | undefined,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): HttpResponse {
   const { start, end } = range ?? { start: 0, end: size }
-  return new Answer(
+  return new HttpResponse(
     range === undefined ? 200 : 206,
     {
       ...securityHeaders,
@@ -47,6 +47,6 @@ export function bytesAnswer(
 }
 
 /** Bytes of which nobody knows yet how many there are. */
-export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): Answer {
-  return new Answer(200, { ...securityHeaders, 'content-type': type }, streamParts(body))
+export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): HttpResponse {
+  return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, streamParts(body))
 }

@@ -1,4 +1,4 @@
-import { Answer } from '../exchange/answer.ts'
+import { HttpResponse } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
 export const jsonHeaders = { ...securityHeaders, 'content-type': 'application/json' }
@@ -6,7 +6,7 @@ export const jsonHeaders = { ...securityHeaders, 'content-type': 'application/js
 declare const shape: unique symbol
 
 /** A response whose body is `T` as JSON. The compiler alone knows `T`. */
-export interface JsonAnswer<T> extends Answer {
+export interface JsonAnswer<T> extends HttpResponse {
   readonly [shape]: T
 }
 
@@ -16,5 +16,5 @@ export function json<T>(status: number, value: T): JsonAnswer<T> {
 
 /** For JSON that is stored as text and sent as it is: the caller states what it holds. */
 export function encodedJson<T>(status: number, text: string): JsonAnswer<T> {
-  return new Answer(status, jsonHeaders, text) as JsonAnswer<T>
+  return new HttpResponse(status, jsonHeaders, text) as JsonAnswer<T>
 }

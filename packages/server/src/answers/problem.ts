@@ -1,11 +1,11 @@
 import { toProblem } from '@vitrine/protocol'
-import { Answer } from '../exchange/answer.ts'
+import { HttpResponse } from '../exchange/answer.ts'
 import { securityHeaders } from '../guard/headers.ts'
 
 /** An error as it goes over the wire. */
-export function problemAnswer(error: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function problemAnswer(error: unknown, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   const problem = toProblem(error)
-  return new Answer(
+  return new HttpResponse(
     problem.status,
     {
       ...securityHeaders,

@@ -5,14 +5,14 @@ import { type Body, discard, isInParts, limitStalls, type Parts } from './body.t
  * What is answered. Not a `Response`: on a server of Node, making one and taking it apart again is most of what a small
  * request costs, and loading what it takes is a good part of a start.
  */
-export class Answer {
+export class HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: Body
   /** How long the reader of a body in parts may take for one of them; without it, as the transport decides. */
   readonly stallMs: number | undefined
 
-  constructor(status: number, headers: Answer['headers'], body: Body, stallMs?: number) {
+  constructor(status: number, headers: HttpResponse['headers'], body: Body, stallMs?: number) {
     this.status = status
     this.headers = headers
     this.body = body
@@ -20,14 +20,14 @@ export class Answer {
   }
 
   /** The same with more headers. */
-  with(headers: Answer['headers']): Answer {
-    return new Answer(this.status, { ...this.headers, ...headers }, this.body, this.stallMs)
+  with(headers: HttpResponse['headers']): HttpResponse {
+    return new HttpResponse(this.status, { ...this.headers, ...headers }, this.body, this.stallMs)
   }
 
   /** For who asks for the head only: what the body holds open is let go. */
-  head(): Answer {
+  head(): HttpResponse {
     discard(this.body)
-    return new Answer(this.status, this.headers, null)
+    return new HttpResponse(this.status, this.headers, null)
   }
 
   /** For whoever mounts the daemon in an app of the web's kind. */

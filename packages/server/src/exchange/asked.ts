@@ -1,5 +1,5 @@
 /** A request, wherever it came from. */
-export interface Asked {
+export interface HttpRequest {
   readonly method: string
   /** Of its address, without what leads nowhere: no `..`, no `\`. */
   readonly path: string
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 /** A request of the web's kind. */
-export function fromRequest(request: Request): Asked {
+export function fromRequest(request: Request): HttpRequest {
   const { method, headers, body, signal } = request
   const { pathname, search, protocol, host } = new URL(request.url)
   return {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
 import { hostName } from '../guard/hosts.ts'
-import type { Asked } from './asked.ts'
+import type { HttpRequest } from './asked.ts'
 
 /** What the parser of addresses leaves as it is. */
 const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
@@ -10,7 +10,7 @@ const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
 const smallBytes = 64 * 1024
 
 /** A request to a server of Node. */
-export class Incoming implements Asked {
+export class NodeRequest implements HttpRequest {
   readonly method: string
   readonly path: string
   readonly search: string

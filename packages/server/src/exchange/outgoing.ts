@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import type { Answer } from './answer.ts'
+import type { HttpResponse } from './answer.ts'
 import { discard, isInParts, limitStalls } from './body.ts'
 
 /** Answers on a server of Node. A reader that takes nothing for the answer's `stallMs`, or `idleMs`, is cut off. */
 export async function send(
-  { status, headers, body, stallMs }: Answer,
+  { status, headers, body, stallMs }: HttpResponse,
   outgoing: ServerResponse,
   idleMs: number,
 ): Promise<void> {
@@ -54,6 +54,6 @@ function written(outgoing: ServerResponse, part: Uint8Array): Promise<void> {
 }
 
 /** Node writes into what it is given. */
-function plain(headers: Answer['headers']): Record<string, string | string[]> {
+function plain(headers: HttpResponse['headers']): Record<string, string | string[]> {
   return headers as Record<string, string | string[]>
 }

@@ -2,7 +2,7 @@ import { type AgentInfo, type InstallProgress, toProblem, VitrineError } from '@
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon.ts'
 import type { HandlersOf, JsonOf } from '../routing/call.ts'
-import { present } from '../routing/present.ts'
+import { omitUndefined } from '../routing/present.ts'
 import { frame } from '../streams/frames.ts'
 import { eventStream, type StreamSource } from '../streams/stream.ts'
 
@@ -53,7 +53,7 @@ function shown(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
     configOptions: options.map(({ id, name: title, category, current, choices }) => ({
       id,
       name: title,
-      ...present({ category, currentValue: current }),
+      ...omitUndefined({ category, currentValue: current }),
       type: 'select',
       options: choices,
     })),

@@ -4,9 +4,9 @@ import type { eventRoutes } from '@vitrine/protocol/http'
 import { bytesAnswer, readRange } from '../answers/bytes.ts'
 import { encodedJson, type JsonAnswer } from '../answers/json.ts'
 import type { Daemon } from '../daemon.ts'
-import type { Answer } from '../exchange/answer.ts'
+import type { HttpResponse } from '../exchange/answer.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
-import { present } from '../routing/present.ts'
+import { omitUndefined } from '../routing/present.ts'
 import { journalSource } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -42,7 +42,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       await sandbox.record(body.events as unknown as EventInput[])
     },
     async summarizeEvents({ query, signal, ...call }) {
-      return (await call.journal()).summary({ ...present(query), signal: signal() })
+      return (await call.journal()).summary({ ...omitUndefined(query), signal: signal() })
     },
     async readBlob({ params, request }) {
       const { hash } = params
@@ -71,10 +71,10 @@ async function subjectOf(call: Reading, store: Store): Promise<Readable> {
   return call.journal()
 }
 
-async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise<Answer> {
+async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise<HttpResponse> {
   const { types, session, run, text } = call.query
   const after = call.request.header('last-event-id') ?? call.query.after
-  const filter = present({ types, session, run, text, after })
+  const filter = omitUndefined({ types, session, run, text, after })
   const deliveries = journal.tailEncoded({ ...filter, page: streamPage, signal: call.signal() })
   await deliveries.begin()
   const source = journalSource(deliveries, daemon.closing, daemon.metrics.streaming())
@@ -90,7 +90,7 @@ function pageAnswer({ events, cursor, end }: EncodedPage): JsonAnswer<JsonOf<Rea
 async function readPage(journal: Readable, { query, signal }: Reading): Promise<EncodedPage> {
   const { wait = 0, scope: _scope, at, ...rest } = query
   const options: ReadOptions = {
-    ...present(rest),
+    ...omitUndefined(rest),
     ...(at !== undefined && { at: placeOf(at) }),
     signal: signal(),
   }
@@ -109,7 +109,7 @@ async function waitForMore(
 ): Promise<EncodedPage> {
   const late = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   const { types, session, run, text } = options
-  const filter = present({ types, session, run, text })
+  const filter = omitUndefined({ types, session, run, text })
   const waiting = journal.tailEncoded({ ...filter, page: 1, after: page.cursor, signal: late })
   await waiting.next()
   const cursor = waiting.cursor ?? page.cursor

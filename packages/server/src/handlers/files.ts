@@ -3,7 +3,7 @@ import type { fileRoutes } from '@vitrine/protocol/http'
 import { bytesAnswer, readRange, streamAnswer } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
-import { present } from '../routing/present.ts'
+import { omitUndefined } from '../routing/present.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -16,7 +16,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const options = how(user, signal())
       const header = request.header('range')
       if (header === undefined) {
-        const body = await files.read(path, { ...options, ...present({ from, to }) })
+        const body = await files.read(path, { ...options, ...omitUndefined({ from, to }) })
         return streamAnswer(body, 'application/octet-stream')
       }
       const { size, kind } = await files.stat(path, options)
@@ -32,7 +32,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const { path, append, parents, mode, user } = query
       return (await filesOf(call)).write(path, body ?? new Uint8Array(), {
         ...how(user, signal()),
-        ...present({ append, parents, mode }),
+        ...omitUndefined({ append, parents, mode }),
       })
     },
     async listFiles({ query, signal, ...call }) {
@@ -52,7 +52,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const { path, parents, mode, user } = body
       await (await filesOf(call)).mkdir(path, {
         ...how(user, signal()),
-        ...present({ parents, mode }),
+        ...omitUndefined({ parents, mode }),
       })
     },
     async moveFile({ body, signal, ...call }) {
@@ -66,7 +66,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const { path, recursive, force, user } = body
       await (await filesOf(call)).remove(path, {
         ...how(user, signal()),
-        ...present({ recursive, force }),
+        ...omitUndefined({ recursive, force }),
       })
     },
     async changeMode({ body, signal, ...call }) {
@@ -76,7 +76,7 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
       const { path, user, ...options } = body
       return (await filesOf(call)).search(path, {
         ...how(user, signal()),
-        ...present(options),
+        ...omitUndefined(options),
       })
     },
     async watchFiles({ query, signal, ...call }) {

@@ -10,8 +10,8 @@ import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
 import type { Daemon } from '../daemon.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
-import { present } from '../routing/present.ts'
-import { within } from '../routing/within.ts'
+import { omitUndefined } from '../routing/present.ts'
+import { resolvedWithin } from '../routing/within.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -43,7 +43,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const { process } = params
       const info = await processes.get(process)
       if (query.wait === undefined || info.state === 'exited') return shown(info)
-      await within((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal())
+      await resolvedWithin((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal())
       return shown(await processes.get(process))
     },
     async removeProcess({ params, ...call }) {
@@ -135,7 +135,7 @@ function execOf({ command, stdin, stdinEncoding, ...rest }: ExecRequest): {
   options: ExecOptions
 } {
   const input = stdin === undefined ? undefined : Buffer.from(stdin, stdinEncoding ?? 'utf8')
-  return { command, options: { ...present(rest), ...(input && { stdin: input }) } }
+  return { command, options: { ...omitUndefined(rest), ...(input && { stdin: input }) } }
 }
 
 type SpawnRequest = CallOf<(typeof processRoutes)['spawn']>['body']
@@ -144,7 +144,7 @@ function spawnOptions(body: SpawnRequest): SpawnOptions {
   const { command: _command, args: _args, interactive: _interactive, shell, tty, ...rest } = body
   const size = tty === true ? { cols: 80, rows: 24 } : tty
   return {
-    ...present(rest),
+    ...omitUndefined(rest),
     ...(typeof shell !== 'boolean' && shell !== undefined && { shell }),
     ...(typeof size === 'object' && { tty: size }),
   }

@@ -1,6 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import { type EventData, isEvent, type PromptResult, VitrineError } from '@vitrine/protocol'
-import { present } from '../routing/present.ts'
+import { omitUndefined } from '../routing/present.ts'
 
 /** How a turn ended that this daemon did not begin, as the record has it: it is given, or thrown. */
 export async function recordedTurn(
@@ -29,10 +29,10 @@ function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult 
   return {
     turn,
     outcome,
-    ...present({
+    ...omitUndefined({
       stopReason,
-      usage: usage && present(usage),
-      modelError: modelError && present(modelError),
+      usage: usage && omitUndefined(usage),
+      modelError: modelError && omitUndefined(modelError),
     }),
   }
 }

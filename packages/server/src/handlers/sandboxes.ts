@@ -4,7 +4,7 @@ import type { sandboxRoutes } from '@vitrine/protocol/http'
 import { streamAnswer } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
 import type { HandlersOf } from '../routing/call.ts'
-import { present } from '../routing/present.ts'
+import { omitUndefined } from '../routing/present.ts'
 
 export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes> {
   const { host, defaultSandbox } = daemon
@@ -18,16 +18,16 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async health() {
       return { status: 'ok', version: daemon.version }
     },
-    async callOff({ params, caller }) {
-      await daemon.calls.callOff(params.call, caller.name)
+    async cancelCall({ params, caller }) {
+      await daemon.calls.cancel(params.call, caller.name)
     },
     async listSandboxes() {
       return { sandboxes: host.list(), default: defaultSandbox.id }
     },
     async createSandbox({ body, signal }) {
       const { policy, ...rest } = body
-      const options = { ...present(rest), signal: signal() } as HostCreateOptions
-      const rules = policy && { policy: commandPolicy(present(policy)) }
+      const options = { ...omitUndefined(rest), signal: signal() } as HostCreateOptions
+      const rules = policy && { policy: commandPolicy(omitUndefined(policy)) }
       return describe(await host.create({ ...options, ...rules }))
     },
     async getSandbox({ params }) {

@@ -11,8 +11,8 @@ import { transcriptView } from '@vitrine/views'
 import { json } from '../answers/json.ts'
 import type { Daemon } from '../daemon.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
-import { present } from '../routing/present.ts'
-import { within } from '../routing/within.ts'
+import { omitUndefined } from '../routing/present.ts'
+import { resolvedWithin } from '../routing/within.ts'
 import { agentHandlers } from './agents.ts'
 import { recordedTurn } from './recorded-turn.ts'
 
@@ -28,7 +28,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     async openSession({ body, signal, ...call }) {
       const { resume, ...given } = body
       const { id, ...rest } = given
-      const options = { ...present(rest), signal: signal() } as OpenSessionOptions
+      const options = { ...omitUndefined(rest), signal: signal() } as OpenSessionOptions
       const sandbox = await call.sandbox()
       if (!resume) return stateOf(await sandbox.openSession({ ...options, ...(id !== undefined && { id }) }))
       if (id === undefined)
@@ -43,7 +43,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async resumeSession({ params, body, signal, ...call }) {
       const { sessions, context } = await call.sandbox()
-      const options = { ...present(body ?? {}), signal: signal() } as ResumeOptions
+      const options = { ...omitUndefined(body ?? {}), signal: signal() } as ResumeOptions
       return stateOf(await sessions.resume(params.session, { ...options, context }))
     },
     async prompt({ body, query, params, ...call }) {
@@ -67,7 +67,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         if (recorded) return recorded()
         throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
       }
-      const ended = await within(result, Math.min(query.wait ?? 0, maxWaitMs), signal())
+      const ended = await resolvedWithin(result, Math.min(query.wait ?? 0, maxWaitMs), signal())
       return ended ?? { turn, running: true }
     },
     async cancelTurn({ body, ...call }) {

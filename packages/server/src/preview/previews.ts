@@ -39,7 +39,7 @@ export class Previews {
   }
 
   /** The preview that a request is for: by its own host name, or by its path. */
-  find(host: string | null | undefined, path: string): Found | undefined {
+  find(host: string | null | undefined, path: string): FoundPreview | undefined {
     if (this.#byToken.size === 0) return undefined
     const [label = '', ...rest] = hostName(host)?.split('.') ?? []
     if (rest.length === 1 && rest[0] === 'localhost') return this.#found(label, path, 'host')
@@ -47,13 +47,13 @@ export class Previews {
     return token === undefined ? undefined : this.#found(token, inner ?? '/', 'path')
   }
 
-  #found(token: string, path: string, by: Found['by']): Found | undefined {
+  #found(token: string, path: string, by: FoundPreview['by']): FoundPreview | undefined {
     const preview = this.#byToken.get(token)
     return preview && { preview, path, by }
   }
 }
 
-export interface Found {
+export interface FoundPreview {
   readonly preview: Preview
   /** What the port is asked for. */
   readonly path: string

@@ -3,15 +3,15 @@ import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type PortAddress, VitrineError } from '@vitrine/protocol'
 import type { Daemon } from '../daemon.ts'
-import { Answer } from '../exchange/answer.ts'
-import type { Asked } from '../exchange/asked.ts'
+import { HttpResponse } from '../exchange/answer.ts'
+import type { HttpRequest } from '../exchange/asked.ts'
 import { closingParts } from '../exchange/body.ts'
 import { http } from '../exchange/http.ts'
 import { forwarded, returned } from './headers.ts'
-import type { Found } from './previews.ts'
+import type { FoundPreview } from './previews.ts'
 
 /** Hands a request on to the port of its preview, and to no other. */
-export async function proxy(daemon: Daemon, { preview, path, by }: Found, request: Asked): Promise<Answer> {
+export async function proxy(daemon: Daemon, { preview, path, by }: FoundPreview, request: HttpRequest): Promise<HttpResponse> {
   const address = await addressOf(daemon, preview)
   const { search } = request
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
@@ -55,13 +55,13 @@ export async function proxy(daemon: Daemon, { preview, path, by }: Found, reques
   const given = gathered(returned(answer.headers, by))
   // Node takes this one for an answer with a body.
   if (status === 205) delete given['content-length']
-  return new Answer(status, given, body)
+  return new HttpResponse(status, given, body)
 }
 
 /** The same for a WebSocket: once the port has agreed to one, bytes both ways as they come. */
 export async function proxyUpgrade(
   daemon: Daemon,
-  { preview, path, by }: Found,
+  { preview, path, by }: FoundPreview,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
@@ -123,7 +123,7 @@ interface Agreed {
   readonly upstream?: Duplex
 }
 
-function headOf(answer: IncomingMessage, by: Found['by'], connection: 'close' | 'Upgrade'): string {
+function headOf(answer: IncomingMessage, by: FoundPreview['by'], connection: 'close' | 'Upgrade'): string {
   const pairs = [...returned(answer.headers, by), ['connection', connection]]
   if (connection === 'Upgrade') pairs.push(['upgrade', 'websocket'])
   const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`)
@@ -137,7 +137,7 @@ function gathered(pairs: readonly (readonly [string, string])[]): Record<string,
   return headers
 }
 
-async function addressOf({ host }: Daemon, { sandbox, port }: Found['preview']): Promise<PortAddress> {
+async function addressOf({ host }: Daemon, { sandbox, port }: FoundPreview['preview']): Promise<PortAddress> {
   return (await host.find(sandbox)).ports.resolve(port)
 }
 

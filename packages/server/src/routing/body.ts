@@ -1,10 +1,10 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import { parseAs, strict } from '@vitrine/protocol/options'
-import type { Asked } from '../exchange/asked.ts'
+import type { HttpRequest } from '../exchange/asked.ts'
 
 /** The body as its route wants it: JSON that was checked, or bytes as they come. */
-export async function readBody(request: Asked, route: Route, maxBytes: number): Promise<unknown> {
+export async function readBody(request: HttpRequest, route: Route, maxBytes: number): Promise<unknown> {
   const { body: schema } = route
   if (schema === undefined) return undefined
   if (schema === 'bytes') return request.body
@@ -24,7 +24,7 @@ export function checkQuery(values: Record<string, string>, { query = noQuery }: 
 }
 
 /** A form of another page can send anything but this without being asked first. */
-function mustBeJson(request: Asked): void {
+function mustBeJson(request: HttpRequest): void {
   const type = request.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type === 'application/json' || type?.endsWith('+json')) return
   throw new VitrineError(
@@ -33,7 +33,7 @@ function mustBeJson(request: Asked): void {
   )
 }
 
-async function readText(request: Asked, maxBytes: number): Promise<string> {
+async function readText(request: HttpRequest, maxBytes: number): Promise<string> {
   const declared = Number(request.header('content-length') ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes)
   if (request.body === null) return ''

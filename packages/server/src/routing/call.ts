@@ -4,13 +4,13 @@ import type { JsonObject, JsonValue } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 import type { JsonAnswer } from '../answers/json.ts'
-import type { Answer } from '../exchange/answer.ts'
-import type { Asked } from '../exchange/asked.ts'
+import type { HttpResponse } from '../exchange/answer.ts'
+import type { HttpRequest } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 
 /** One request on its way to a handler. */
 export interface RequestContext {
-  readonly request: Asked
+  readonly request: HttpRequest
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller
   /** Of a call with an id: aborted when the call is cancelled by it. */
@@ -19,7 +19,7 @@ export interface RequestContext {
 
 /** One request, checked: what a handler works with. */
 export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<string, string>>> {
-  readonly request: Asked
+  readonly request: HttpRequest
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -76,10 +76,10 @@ export type JsonOf<R extends Route> = R['response'] extends z.ZodMiniType
 export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
 
 type ResultOf<R extends Route> = R['response'] extends z.ZodMiniType
-  ? Promise<JsonOf<R> | JsonAnswer<JsonOf<R>> | (R['streams'] extends true ? Answer : never)>
+  ? Promise<JsonOf<R> | JsonAnswer<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>
   : R['response'] extends 'nothing'
     ? Promise<void>
-    : Promise<Answer>
+    : Promise<HttpResponse>
 
 export type HandlersOf<Routes extends Readonly<Record<string, Route>>> = {
   readonly [Name in keyof Routes]: Handler<Routes[Name]>

@@ -1,9 +1,9 @@
 import { VitrineError } from '@vitrine/protocol'
-import type { Asked } from '../exchange/asked.ts'
+import type { HttpRequest } from '../exchange/asked.ts'
 
 interface Running {
   readonly caller: string
-  readonly calledOff: AbortController
+  readonly cancelled: AbortController
   readonly ended: Promise<unknown>
 }
 
@@ -11,13 +11,13 @@ interface Running {
  * Calls that can be called off by their id. Who only drops the connection learns nothing any more; who calls off is
  * told what really came of it.
  */
-export class Calls {
+export class InFlightCalls {
   readonly #running = new Map<string, Running>()
 
   /** Runs a call under its id; one that was called off before it began begins aborted. */
   async run<T>(
     id: string,
-    request: Pick<Asked, 'header'>,
+    request: Pick<HttpRequest, 'header'>,
     caller: string,
     run: (calledOff: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -26,12 +26,12 @@ export class Calls {
         'argument_invalid',
         'vitrine-call: expected an id of 8 to 128 letters and digits of its own.',
       )
-    const calledOff = new AbortController()
-    if (request.header('vitrine-cancelled') === 'true') calledOff.abort()
+    const cancelled = new AbortController()
+    if (request.header('vitrine-cancelled') === 'true') cancelled.abort()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    this.#running.set(id, { caller, calledOff, ended })
+    this.#running.set(id, { caller, cancelled, ended })
     try {
-      return await run(calledOff.signal)
+      return await run(cancelled.signal)
     } finally {
       this.#running.delete(id)
       end()
@@ -39,10 +39,10 @@ export class Calls {
   }
 
   /** Settles once the call has ended. Nobody calls off what another token began. */
-  async callOff(id: string, caller: string): Promise<void> {
+  async cancel(id: string, caller: string): Promise<void> {
     const running = this.#running.get(id)
     if (running === undefined || running.caller !== caller) return
-    running.calledOff.abort()
+    running.cancelled.abort()
     await running.ended
   }
 }

@@ -1,6 +1,6 @@
 /** What belongs to a path, where parts of it may be anything: `/v1/processes/{process}/logs`. */
-export class Paths<T> {
-  readonly #root = new Place<T>()
+export class RouteTrie<T> {
+  readonly #root = new TrieNode<T>()
 
   /** What is at a path; the first to ask makes it. */
   at(path: string, make: () => T): T {
@@ -11,7 +11,7 @@ export class Paths<T> {
     return place.found.value
   }
 
-  find(path: string): Found<T> | undefined {
+  find(path: string): RouteMatch<T> | undefined {
     const values: string[] = []
     const found = this.#root.walk(path.split('/'), 1, values)
     if (found === undefined) return undefined
@@ -23,28 +23,28 @@ export class Paths<T> {
   }
 }
 
-export interface Found<T> {
+export interface RouteMatch<T> {
   readonly value: T
   readonly params: Readonly<Record<string, string>>
 }
 
-class Place<T> {
+class TrieNode<T> {
   found: { readonly value: T; readonly names: readonly string[] } | undefined
-  readonly #fixed = new Map<string, Place<T>>()
-  #open: Place<T> | undefined
+  readonly #fixed = new Map<string, TrieNode<T>>()
+  #open: TrieNode<T> | undefined
 
-  below(part: string): Place<T> {
+  below(part: string): TrieNode<T> {
     if (isOpen(part)) {
-      this.#open ??= new Place()
+      this.#open ??= new TrieNode()
       return this.#open
     }
-    const known = this.#fixed.get(part) ?? new Place<T>()
+    const known = this.#fixed.get(part) ?? new TrieNode<T>()
     this.#fixed.set(part, known)
     return known
   }
 
   /** What is written out comes before what may be anything; `values` are what the open parts were. */
-  walk(parts: readonly string[], at: number, values: string[]): Place<T>['found'] {
+  walk(parts: readonly string[], at: number, values: string[]): TrieNode<T>['found'] {
     const part = parts[at]
     if (part === undefined) return this.found
     const found = this.#fixed.get(part)?.walk(parts, at + 1, values)

@@ -1,5 +1,5 @@
 /** Without what is not there: an option that is absent is not one that is undefined. */
-export function present<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+export function omitUndefined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   const entries = Object.entries(value).filter(([, item]) => item !== undefined)
   return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
 }

@@ -5,18 +5,18 @@ import { json } from '../answers/json.ts'
 import { withKeepAlive } from '../answers/keep-alive-body.ts'
 import { problemAnswer } from '../answers/problem.ts'
 import type { Daemon } from '../daemon.ts'
-import { Answer } from '../exchange/answer.ts'
-import type { Asked } from '../exchange/asked.ts'
+import { HttpResponse } from '../exchange/answer.ts'
+import type { HttpRequest } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import { checkQuery, readBody } from './body.ts'
 import type { Call, HandlersOf, RequestContext } from './call.ts'
-import { Paths } from './paths.ts'
-import { present } from './present.ts'
+import { RouteTrie } from './paths.ts'
+import { omitUndefined } from './present.ts'
 import { readQuery } from './query.ts'
 
 type AnyHandler = (call: Call<never, never>) => Promise<unknown>
-type Answering = (context: RequestContext) => Promise<Answer>
+type RouteHandler = (context: RequestContext) => Promise<HttpResponse>
 
 interface Limits {
   readonly jsonBytes: number
@@ -28,13 +28,13 @@ export function createRouter(
   daemon: Daemon,
   handlers: HandlersOf<Routes>,
   limits: Limits,
-): (request: Asked, caller: Caller) => Promise<Answer> {
-  const paths = new Paths<Map<string, Answering>>()
-  const methodsOf = (path: string) => paths.at(path, () => new Map<string, Answering>())
+): (request: HttpRequest, caller: Caller) => Promise<HttpResponse> {
+  const paths = new RouteTrie<Map<string, RouteHandler>>()
+  const methodsOf = (path: string) => paths.at(path, () => new Map<string, RouteHandler>())
   for (const [name, route] of Object.entries<Route>(routes)) {
     // Names and types of handlers follow from those of the routes; here they are all alike.
     const handler = handlers[name as RouteName] as AnyHandler
-    const run = answering(daemon, name, route, handler, limits)
+    const run = routeHandler(daemon, name, route, handler, limits)
     for (const path of pathsOf(route)) methodsOf(path).set(route.method, run)
   }
   methodsOf('/openapi.json').set('GET', async () => text(openApi(), 'application/json'))
@@ -53,18 +53,18 @@ export function createRouter(
   }
 }
 
-function methodUnknown(allowed: readonly string[]): Answer {
+function methodUnknown(allowed: readonly string[]): HttpResponse {
   const error = new VitrineError('method_unknown', `There is only ${allowed.join(', ')} here.`)
   return problemAnswer(error, { allow: allowed.join(', ') })
 }
 
-function answering(
+function routeHandler(
   daemon: Daemon,
   name: string,
   route: Route,
   handler: AnyHandler,
   limits: Limits,
-): Answering {
+): RouteHandler {
   const count = daemon.metrics.counter(name)
 
   async function handle(context: RequestContext): Promise<unknown> {
@@ -74,9 +74,9 @@ function answering(
     return handler(callOf(daemon, context, { query, body }) as Call<never, never>)
   }
 
-  async function counted(context: RequestContext): Promise<Answer> {
+  async function counted(context: RequestContext): Promise<HttpResponse> {
     const { request, caller } = context
-    let answer: Answer
+    let answer: HttpResponse
     try {
       if (route.access === 'full' && caller.access !== 'full')
         throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
@@ -140,18 +140,18 @@ function callOf(
   }
 }
 
-function wantsStream(request: Asked): boolean {
+function wantsStream(request: HttpRequest): boolean {
   return request.header('accept')?.includes('text/event-stream') === true
 }
 
 /** What a call is for, as its headers say; who called, as its token says unless it names somebody. */
-function contextOf(request: Asked, caller: Caller): CallContext {
+function contextOf(request: HttpRequest, caller: Caller): CallContext {
   const named = (name: string) => {
     const value = request.header(name)
     return value === undefined || value === '' ? undefined : decoded(name, value)
   }
   const traceparent = request.header('traceparent') ?? ''
-  return present({
+  return omitUndefined({
     actor: named('vitrine-actor') ?? caller.name,
     run: named('vitrine-run'),
     session: named('vitrine-session'),
@@ -175,8 +175,8 @@ function decoded(name: string, value: string): string {
   }
 }
 
-function text(content: string, type: string): Answer {
-  return new Answer(200, { ...securityHeaders, 'content-type': type }, content)
+function text(content: string, type: string): HttpResponse {
+  return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, content)
 }
 
 /** Made when the house is built. */
@@ -184,7 +184,7 @@ function openApi(): string {
   return readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
 }
 
-function answerOf({ status = 200 }: Route, given: unknown): Answer {
-  if (given instanceof Answer) return given
-  return status === 204 || given === undefined ? new Answer(204, securityHeaders, null) : json(status, given)
+function answerOf({ status = 200 }: Route, given: unknown): HttpResponse {
+  if (given instanceof HttpResponse) return given
+  return status === 204 || given === undefined ? new HttpResponse(204, securityHeaders, null) : json(status, given)
 }

@@ -1,5 +1,5 @@
 /** The value of a promise, or nothing once the time has passed or the signal is aborted. */
-export async function within<T>(
+export async function resolvedWithin<T>(
   promise: Promise<T>,
   milliseconds: number,
   signal?: AbortSignal,

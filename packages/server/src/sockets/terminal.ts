@@ -6,7 +6,7 @@ import type { Inbox, Received } from './inbox.ts'
 /** How much may wait for a terminal that is not read, or for a process that does not, before the connection is closed. */
 export const maxWaitingBytes = 4 * 1024 * 1024
 
-type Said =
+type TerminalMessage =
   | { readonly type: 'input'; readonly data: string; readonly encoding?: string }
   | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
   | { readonly type: 'close' }
@@ -71,7 +71,7 @@ async function hear(process: Process, { data, isBinary }: Received, close: () =>
   }
 }
 
-function read(data: Buffer): Said | undefined {
+function read(data: Buffer): TerminalMessage | undefined {
   try {
     const value: unknown = JSON.parse(data.toString('utf8'))
     if (typeof value !== 'object' || value === null || !('type' in value)) return undefined

@@ -1,5 +1,5 @@
 import { toProblem } from '@vitrine/protocol'
-import { Answer } from '../exchange/answer.ts'
+import { HttpResponse } from '../exchange/answer.ts'
 import { closingParts } from '../exchange/body.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import { frame } from './frames.ts'
@@ -23,10 +23,10 @@ export interface StreamLimits {
 }
 
 /** Server-sent events, pulled: a reader that does not read costs one chunk and, after a while, its connection. */
-export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): Answer {
+export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): HttpResponse {
   const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
   const body = closingParts(speak(source, heartbeatMs), () => source.close())
-  return new Answer(200, headers, body, stallMs)
+  return new HttpResponse(200, headers, body, stallMs)
 }
 
 async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator<Uint8Array, undefined> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
 import { problemAnswer } from '../answers/problem.ts'
-import { Answer } from '../exchange/answer.ts'
+import { HttpResponse } from '../exchange/answer.ts'
 import { pageHeaders } from '../guard/headers.ts'
 
 const files: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
@@ -11,11 +11,11 @@ const files: Readonly<Record<string, { readonly name: string; readonly type: str
 }
 
 /** The first page of the daemon. It needs no token to be seen: the token is in the fragment, which no server gets. */
-export function page(path: string, method: string): Answer {
-  if (path === '/' || path === '/ui') return new Answer(302, { ...pageHeaders, location: '/ui/' }, null)
+export function page(path: string, method: string): HttpResponse {
+  if (path === '/' || path === '/ui') return new HttpResponse(302, { ...pageHeaders, location: '/ui/' }, null)
   const file = files[path]
   if (file === undefined || (method !== 'GET' && method !== 'HEAD'))
     return problemAnswer(new VitrineError('route_unknown', 'There is no such page.'))
   const content = readFileSync(new URL(`../../ui/${file.name}`, import.meta.url))
-  return new Answer(200, { ...pageHeaders, 'content-type': file.type }, content)
+  return new HttpResponse(200, { ...pageHeaders, 'content-type': file.type }, content)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Answer } from '../../src/exchange/answer.ts'
+import { HttpResponse } from '../../src/exchange/answer.ts'
 import { closingParts } from '../../src/exchange/body.ts'
 
 it('lets go of a body whose head alone is wanted, also of one that has failed already', async () => {
@@ -16,7 +16,7 @@ it('lets go of a body whose head alone is wanted, also of one that has failed al
   const failed = new ReadableStream<Uint8Array>({
     start: (controller) => controller.error(new Error('left')),
   })
-  for (const body of [open, failed]) expect(new Answer(200, { a: 'b' }, body).head().body).toBeNull()
+  for (const body of [open, failed]) expect(new HttpResponse(200, { a: 'b' }, body).head().body).toBeNull()
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
   expect([isLetGo, complaints]).toEqual([true, []])
 })
@@ -31,7 +31,7 @@ describe('A body in parts as a web response', () => {
   }
 
   it('has parts of its own, although their source reuses its memory', async () => {
-    const reader = new Answer(200, {}, parts()).toResponse().body!.getReader()
+    const reader = new HttpResponse(200, {}, parts()).toResponse().body!.getReader()
     const kept: Uint8Array[] = []
     for (let next = await reader.read(); !next.done; next = await reader.read()) kept.push(next.value)
     expect(Buffer.concat(kept).toString()).toBe('abc')
@@ -40,7 +40,7 @@ describe('A body in parts as a web response', () => {
   it('is broken for a reader that stalled, and its source is closed by then', async () => {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const body = closingParts(parts(), close)
-    const reader = new Answer(200, {}, body, 1).toResponse().body!.getReader()
+    const reader = new HttpResponse(200, {}, body, 1).toResponse().body!.getReader()
     await reader.read()
     await closed
     // Whoever mounts the daemon hears of it without another read, and can close the connection.

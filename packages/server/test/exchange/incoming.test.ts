@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Incoming } from '../../src/exchange/incoming.ts'
+import { NodeRequest } from '../../src/exchange/incoming.ts'
 
 /** Sends parts, each once the one before was read, and gives them to a reader of the body. */
 async function receive<T>(
@@ -12,7 +12,7 @@ async function receive<T>(
 ): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<T>()
   const server = createServer((incoming, outgoing) => {
-    resolve(read(new Incoming(incoming, outgoing).body!).finally(() => outgoing.end()))
+    resolve(read(new NodeRequest(incoming, outgoing).body!).finally(() => outgoing.end()))
   }).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { withKeepAlive } from '../../src/answers/keep-alive-body.ts'
 import { problemAnswer } from '../../src/answers/problem.ts'
-import { Answer } from '../../src/exchange/answer.ts'
+import { HttpResponse } from '../../src/exchange/answer.ts'
 import { closingParts } from '../../src/exchange/body.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial, readAnswer } from '../raw.ts'
@@ -9,10 +9,10 @@ import { dial, readAnswer } from '../raw.ts'
 const patience = { timeout: 50_000 }
 
 describe('an answer that is waited for', () => {
-  const later = () => Promise.withResolvers<Answer>()
+  const later = () => Promise.withResolvers<HttpResponse>()
 
   it('and comes soon is the answer as it is, whatever it says', async () => {
-    const answer = new Answer(201, { 'x-own': 'kept' }, '{"a":1}')
+    const answer = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
     expect(await withKeepAlive(Promise.resolve(answer), 60_000)).toBe(answer)
     const problem = problemAnswer(new Error('no'))
     expect((await withKeepAlive(Promise.resolve(problem), 60_000)).status).toBe(500)
@@ -30,7 +30,7 @@ describe('an answer that is waited for', () => {
     })
     const parts = response.body!.pipeThrough(new TextDecoderStream()).getReader()
     for (let count = 0; count < 3; count += 1) expect((await parts.read()).value).toMatch(/^ +$/)
-    resolve(new Answer(200, {}, '{"a":1}'))
+    resolve(new HttpResponse(200, {}, '{"a":1}'))
     let rest = ''
     for (let part = await parts.read(); !part.done; part = await parts.read()) rest += part.value
     expect(JSON.parse(rest)).toEqual({ a: 1 })
@@ -59,7 +59,7 @@ describe('an answer that is waited for', () => {
     const { promise, resolve } = later()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
-    resolve(new Answer(200, {}, closingParts((async function* () {})(), close)))
+    resolve(new HttpResponse(200, {}, closingParts((async function* () {})(), close)))
     await expect(response.text()).rejects.toThrow('not JSON')
     await closed
   })
@@ -75,7 +75,7 @@ describe('an answer that is waited for', () => {
       const reader = response.body!.getReader()
       await reader.read()
       await reader.cancel()
-      if (end === 'resolve') ends.resolve(new Answer(200, {}, '{}'))
+      if (end === 'resolve') ends.resolve(new HttpResponse(200, {}, '{}'))
       else ends.reject(new Error('late'))
       await promise.catch(() => undefined)
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)

@@ -152,19 +152,19 @@ function withGone(copy: CopyOnce, traces: FileTraces, path: string, gone: FileGo
   return known?.gone ? traces : withValue(copy, traces, path, { ...known, gone })
 }
 
-interface Ending {
+interface LastState {
   readonly seq: number
   /** The content of what is at the path itself, where the ending tells it. */
   readonly before?: string | undefined
 }
 
-function withoutAll(copy: CopyOnce, traces: FileTraces, path: string, ending: Ending): FileTraces {
+function withoutAll(copy: CopyOnce, traces: FileTraces, path: string, ending: LastState): FileTraces {
   const taken = takeAll(copy, traces, path)
   return withEnded(copy, taken.traces, taken.files, path, ending)
 }
 
 /** What is at the path itself, and not what is below it. */
-function withoutOne(copy: CopyOnce, traces: FileTraces, path: string, ending: Ending): FileTraces {
+function withoutOne(copy: CopyOnce, traces: FileTraces, path: string, ending: LastState): FileTraces {
   const { now, gone } = valueAt(traces, path) ?? {}
   if (now === undefined) return traces
   return withEnded(copy, withValue(copy, traces, path, gone && { gone }), [[path, now]], path, ending)
@@ -175,7 +175,7 @@ function withEnded(
   traces: FileTraces,
   files: readonly (readonly [path: string, now: FileNow])[],
   path: string,
-  ending: Ending,
+  ending: LastState,
 ): FileTraces {
   let next = traces
   for (const [place, { origin, written, kind, redacted, ...now }] of files) {

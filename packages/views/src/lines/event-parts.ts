@@ -4,7 +4,7 @@ import { millisecondsOf } from '../moment.ts'
 import { escapeForTerminal } from './escape-for-terminal.ts'
 import { compact } from './summary/compact.ts'
 import { gapSaid } from './summary/record.ts'
-import { type Said, say, type Tone } from './summary/said.ts'
+import { type EventSummary, say, type Tone } from './summary/said.ts'
 import { summaryOf } from './summary/summaries.ts'
 
 /** The columns of an event's line. Every text is safe to print. */
@@ -49,7 +49,7 @@ export function eventParts(item: JournalItem, options: EventLineOptions = {}): E
   }
 }
 
-function saidOf(item: JournalItem): Said {
+function saidOf(item: JournalItem): EventSummary {
   const data = asFields(item.data)
   if (isGap(item)) return gapSaid(data)
   const summary = summaryOf(item.type)

@@ -3,7 +3,7 @@ import { momentOf } from '../moment.ts'
 import { wideEntryOf } from '../wide-table.ts'
 import { type Bounded, bounded, nameIn, sizeOf } from './bounded.ts'
 import { withTold } from './entries.ts'
-import { begun, type Step } from './step.ts'
+import { newEntry, type Step } from './step.ts'
 import { newestCall, toolCallTold } from './tool-calls.ts'
 import type { Transcript, TranscriptPermission, TranscriptQuestion } from './transcript.ts'
 
@@ -78,11 +78,11 @@ export function questionResolved(step: Step, transcript: Transcript): Transcript
 }
 
 function emptyPermission(step: Step, transcript: Transcript, id: string): TranscriptPermission {
-  return { kind: 'permission', ...begun(step, transcript, id), options: [] }
+  return { kind: 'permission', ...newEntry(step, transcript, id), options: [] }
 }
 
 function emptyQuestion(step: Step, transcript: Transcript, id: string): TranscriptQuestion {
-  return { kind: 'question', ...begun(step, transcript, id) }
+  return { kind: 'question', ...newEntry(step, transcript, id) }
 }
 
 function answered({ event }: Step, data: Fields) {

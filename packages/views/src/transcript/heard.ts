@@ -2,14 +2,14 @@ import { asFields, type Fields, fieldsIn, textIn } from '../fields.ts'
 import { nameIn } from './bounded.ts'
 import { blobRefIn } from './content.ts'
 import { planned, planRemoved, planUpdated } from './plan.ts'
-import { spoken } from './speech.ts'
+import { addMessage } from './speech.ts'
 import type { Step } from './step.ts'
 import { toolCallTold } from './tool-calls.ts'
 import type { Transcript } from './transcript.ts'
 import { usageUpdated } from './usage.ts'
 
 /** What the agent sends. What it tells again after it was restored is here already. */
-export function heard(step: Step, transcript: Transcript): Transcript {
+export function addAgentMessage(step: Step, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   if (textIn(data, 'direction') !== 'out' || data.replay === true) return transcript
   const message = fieldsIn(data, 'message')
@@ -26,7 +26,7 @@ export function heard(step: Step, transcript: Transcript): Transcript {
 }
 
 /** A title, or null where there is none any more. */
-export function titled({ copy }: Step, transcript: Transcript, told: Fields): Transcript {
+export function setTitle({ copy }: Step, transcript: Transcript, told: Fields): Transcript {
   const title = nameIn(told, 'title')
   if (title === transcript.title || (title === undefined && told.title !== null)) return transcript
   const next = copy(transcript)
@@ -38,12 +38,12 @@ export function titled({ copy }: Step, transcript: Transcript, told: Fields): Tr
 function sessionUpdated(step: Step, transcript: Transcript, update: Fields): Transcript {
   switch (textIn(update, 'sessionUpdate')) {
     case 'agent_message_chunk':
-      return spoken(step, transcript, 'assistant', update)
+      return addMessage(step, transcript, 'assistant', update)
     case 'agent_thought_chunk':
-      return spoken(step, transcript, 'thought', update)
+      return addMessage(step, transcript, 'thought', update)
     case 'user_message_chunk':
       // While a turn of ours runs, this is our own prompt coming back.
-      return transcript.turn === undefined ? spoken(step, transcript, 'user', update) : transcript
+      return transcript.turn === undefined ? addMessage(step, transcript, 'user', update) : transcript
     case 'tool_call':
       return toolCallTold(step, transcript, update, 'begins')
     case 'tool_call_update':
@@ -57,7 +57,7 @@ function sessionUpdated(step: Step, transcript: Transcript, update: Fields): Tra
     case 'usage_update':
       return usageUpdated(step, transcript, update)
     case 'session_info_update':
-      return titled(step, transcript, update)
+      return setTitle(step, transcript, update)
     default:
       return transcript
   }

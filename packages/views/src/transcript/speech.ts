@@ -3,7 +3,7 @@ import { momentOf } from '../moment.ts'
 import { head, nameIn } from './bounded.ts'
 import { type Content, contentOf, maxAttachments } from './content.ts'
 import { transcriptEntry, withTold } from './entries.ts'
-import { begun, type Step, turnOf } from './step.ts'
+import { newEntry, type Step, turnOf } from './step.ts'
 import type { Transcript, TranscriptMessage, TranscriptThought } from './transcript.ts'
 
 type Speech = TranscriptMessage | TranscriptThought
@@ -18,7 +18,7 @@ export function prompted(step: Step, transcript: Transcript): Transcript {
 }
 
 /** A chunk: more of what is being said, or the beginning of something else. */
-export function spoken(step: Step, transcript: Transcript, voice: Voice, update: Fields): Transcript {
+export function addMessage(step: Step, transcript: Transcript, voice: Voice, update: Fields): Transcript {
   const content = contentOf(update.content)
   if (isEmpty(content)) return transcript
   const messageId = nameIn(update, 'messageId')
@@ -45,9 +45,9 @@ function goingOn(
 function begunSpeech(step: Step, transcript: Transcript, voice: Voice): Speech {
   const { seq } = step.event
   if (voice === 'thought') {
-    return { kind: 'thought', ...begun(step, transcript, `thought_${seq}`), text: '' }
+    return { kind: 'thought', ...newEntry(step, transcript, `thought_${seq}`), text: '' }
   }
-  return { kind: 'message', role: voice, ...begun(step, transcript, `msg_${seq}`), text: '' }
+  return { kind: 'message', role: voice, ...newEntry(step, transcript, `msg_${seq}`), text: '' }
 }
 
 function grown<T extends Speech>({ event, limits }: Step, speech: T, { text, attachments }: Content): T {

@@ -13,7 +13,7 @@ export interface Step {
 }
 
 /** What every entry starts with. */
-export function begun(
+export function newEntry(
   { event }: Step,
   transcript: Transcript,
   id: string,

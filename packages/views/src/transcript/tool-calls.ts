@@ -5,7 +5,7 @@ import { subjectOf } from '../subject.ts'
 import { wideEntryOf, withWideEntry } from '../wide-table.ts'
 import { bounded, nameIn, sizeOf } from './bounded.ts'
 import { transcriptEntry, withTold } from './entries.ts'
-import { begun, type Step, turnOf } from './step.ts'
+import { newEntry, type Step, turnOf } from './step.ts'
 import { toolContentOf } from './tool-content.ts'
 import type { Transcript, TranscriptToolCall } from './transcript.ts'
 
@@ -46,7 +46,7 @@ export function toolCallTold(
     kind: 'toolCall',
     toolCallId,
     status: 'pending',
-    ...begun(step, transcript, id),
+    ...newEntry(step, transcript, id),
   }
   const next = step.copy(
     withTold(step, transcript, withStatus(updated(step, call, told), status, step.event)),

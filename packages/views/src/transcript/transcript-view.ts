@@ -7,7 +7,7 @@ import type { View } from '../view.ts'
 import { permissionRequested, permissionResolved, questionRequested, questionResolved } from './asked.ts'
 import { nameIn } from './bounded.ts'
 import { withoutSpeaker } from './entries.ts'
-import { heard, titled } from './heard.ts'
+import { addAgentMessage, setTitle } from './heard.ts'
 import { checkedLimits, type TranscriptLimits } from './limits.ts'
 import type { Step } from './step.ts'
 import { withTurnClosed } from './tool-calls.ts'
@@ -41,7 +41,7 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
         if (isGap(item)) {
           if (transcript.complete && mayMiss(item, types)) transcript = { ...transcript, complete: false }
         } else if (session === undefined || item.session === session) {
-          transcript = told({ event: item, copy, limits }, transcript)
+          transcript = applyEvent({ event: item, copy, limits }, transcript)
         }
       }
       return transcript
@@ -49,10 +49,10 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
   }
 }
 
-function told(step: Step, transcript: Transcript): Transcript {
+function applyEvent(step: Step, transcript: Transcript): Transcript {
   switch (step.event.type) {
     case 'agent.message':
-      return heard(step, transcript)
+      return addAgentMessage(step, transcript)
     case 'turn.started':
       return turnStarted(step, transcript)
     case 'turn.finished':
@@ -85,7 +85,7 @@ function created(step: Step, transcript: Transcript): Transcript {
 
 function updated(step: Step, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
-  const next = titled(step, transcript, data)
+  const next = setTitle(step, transcript, data)
   return data.restored === undefined ? next : reopened(step, next)
 }
 

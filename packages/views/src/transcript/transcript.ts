@@ -52,14 +52,14 @@ export interface TranscriptToolCall extends Entry {
   readonly endedAt?: Moment
 }
 
-interface Asked extends Entry {
+interface RequestEntry extends Entry {
   /** Absent while somebody waits for the answer. */
   readonly resolvedAt?: Moment
   readonly outcome?: Outcome
   readonly by?: string
 }
 
-export interface TranscriptPermission extends Asked {
+export interface TranscriptPermission extends RequestEntry {
   readonly kind: 'permission'
   /** The `id` of the tool call that it is for. */
   readonly toolCall?: string
@@ -70,7 +70,7 @@ export interface TranscriptPermission extends Asked {
   readonly option?: string
 }
 
-export interface TranscriptQuestion extends Asked {
+export interface TranscriptQuestion extends RequestEntry {
   readonly kind: 'question'
   readonly message?: string
   readonly mode?: 'form' | 'url'

@@ -10,14 +10,14 @@ import { type AgentLaunch, launchOf } from '../../install/launch.ts'
 import type { AgentEntry, CommandSource } from '../../registry/entry.ts'
 import type { AgentConfig } from '../start-agent.ts'
 
-interface Place {
+interface LaunchEnvironment {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly agents: AgentConfig
 }
 
 /** How a known agent is started here; one that is missing is installed first. */
-export async function launchFor(entry: AgentEntry, place: Place, signal: AbortSignal): Promise<AgentLaunch> {
+export async function launchFor(entry: AgentEntry, place: LaunchEnvironment, signal: AbortSignal): Promise<AgentLaunch> {
   const { agents, sandbox } = place
   const { name, source } = entry
   await mayRunHere(entry, sandbox)
@@ -56,7 +56,7 @@ async function commandInside(
 
 async function install(
   entry: AgentEntry,
-  { agents, journal }: Place,
+  { agents, journal }: LaunchEnvironment,
   signal: AbortSignal,
 ): Promise<Installation> {
   const { install: when, cache, onInstall } = agents

@@ -2,9 +2,9 @@ import { read } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { errnoOf } from '../../files/handle.ts'
-import type { Pull } from '../pull.ts'
+import type { ByteSource } from '../pull.ts'
 import { invalid } from '../refusal.ts'
-import { type Engine, through } from '../through.ts'
+import { type Engine, pipeThroughZlib } from '../through.ts'
 import type { ZipEntry } from './directory.ts'
 import { deflated } from './entry-member.ts'
 import type { Window } from './window.ts'
@@ -60,17 +60,17 @@ export async function* content(fd: number, at: number, entry: ZipEntry): AsyncGe
   check(entry, size, crc)
 }
 
-async function* inflating(source: Pull): AsyncGenerator<Uint8Array> {
-  const rest = yield* through(source, createInflateRaw({ chunkSize: 64 * 1024 }))
+async function* inflating(source: ByteSource): AsyncGenerator<Uint8Array> {
+  const rest = yield* pipeThroughZlib(source, createInflateRaw({ chunkSize: 64 * 1024 }))
   if (rest !== undefined || (await source.next()) !== undefined)
     throw invalid('has an entry with something behind its content')
 }
 
-async function* chunksOf(source: Pull): AsyncGenerator<Uint8Array> {
+async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) yield chunk
 }
 
-function pullRange(fd: number, from: number, length: number): Pull {
+function pullRange(fd: number, from: number, length: number): ByteSource {
   const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length))
   let at = from
   let left = length

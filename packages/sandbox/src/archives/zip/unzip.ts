@@ -30,7 +30,7 @@ export async function unzip({ fd, size }: SpooledFile, job: Unpacking, tally: Ta
       else await writeLarge(fd, at, entry, job)
     }
     job.end()
-    if (job.pace.due) await job.pace.rest()
+    if (job.pace.expired) await job.pace.yieldToEventLoop()
   }
 }
 
@@ -44,7 +44,7 @@ async function directoryOf(
   for (;;) {
     const { done, value } = reading.next()
     if (done) return value
-    if (job.pace.due) await job.pace.rest()
+    if (job.pace.expired) await job.pace.yieldToEventLoop()
   }
 }
 
@@ -83,6 +83,6 @@ async function writeLarge(fd: number, at: number, entry: ZipEntry, job: Unpackin
   for await (const chunk of content(fd, at, entry)) {
     await job.write(chunk, written)
     written += chunk.length
-    if (job.pace.due) await job.pace.rest()
+    if (job.pace.expired) await job.pace.yieldToEventLoop()
   }
 }

@@ -30,21 +30,21 @@ export interface Built {
 }
 
 export async function buildMachine(
-  options: BuildOptions & { readonly mark: string; readonly tools: Tools },
+  options: BuildOptions & { readonly ownerTag: string; readonly tools: Tools },
   group: Cgroup | undefined,
 ): Promise<Built> {
   return process.getuid?.() === 0 ? buildAsRoot(options, group) : buildAsUser(options, group)
 }
 
 async function buildAsUser(
-  options: BuildOptions & { readonly mark: string; readonly tools: Tools },
+  options: BuildOptions & { readonly ownerTag: string; readonly tools: Tools },
   group: Cgroup | undefined,
 ): Promise<Built> {
   const readOnly = { ...options, rootfs: 'read-only' } as const
   const { pid, ended, hold } = await raise(
     planForUser(options.tools, readOnly),
     group,
-    sandboxMarker(options.mark),
+    sandboxMarker(options.ownerTag),
   )
   const degraded =
     options.rootfs === 'writable'
@@ -54,7 +54,7 @@ async function buildAsUser(
 }
 
 async function buildAsRoot(
-  options: BuildOptions & { readonly mark: string; readonly tools: Tools },
+  options: BuildOptions & { readonly ownerTag: string; readonly tools: Tools },
   group: Cgroup | undefined,
 ): Promise<Built> {
   const range = takeUidRange()
@@ -63,7 +63,7 @@ async function buildAsRoot(
   const attempt = async (asked: BuildOptions, mapsOwners: boolean): Promise<Built> => {
     try {
       const plan = await planForRoot(options.tools, asked, { uids, mapsOwners })
-      const { pid, ended, hold } = await raise(plan, group, sandboxMarker(options.mark))
+      const { pid, ended, hold } = await raise(plan, group, sandboxMarker(options.ownerTag))
       return { pid, ended, hold, degraded, uids, changeable: asked.rootfs === 'writable', release }
     } catch (error) {
       if (!(error instanceof BuildError)) throw error

@@ -26,7 +26,7 @@ import { hostFile } from './system.ts'
 
 export interface BubblewrapOptions extends BuildOptions {
   /** As `markOf` gives it. */
-  readonly mark: string
+  readonly ownerTag: string
   readonly env: Readonly<Record<string, string>>
   readonly limits: MachineLimits
   readonly cgroups: CgroupAccess
@@ -51,7 +51,7 @@ const goneMs = 3_000
 
 /** A machine of its own: namespaces that every command enters, and that end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
-  const { group, degraded } = await limitedGroup(options.cgroups, options.mark, options.limits)
+  const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
   const guarding = guardSandbox(groupFolders(group))
   try {
     const built = await buildMachine(options, group)
@@ -121,7 +121,7 @@ class BubblewrapMachine implements Machine {
       ...options.binds,
     ].toSorted((a, b) => b.target.length - a.target.length)
     this.sharesLoopback = network === 'host'
-    this.#markers = { ...hostMarker, ...sandboxMarker(options.mark) }
+    this.#markers = { ...hostMarker, ...sandboxMarker(options.ownerTag) }
     this.#built = built
     void built.ended.then(() => {
       this.#gone = true
@@ -173,7 +173,7 @@ class BubblewrapMachine implements Machine {
     if (this.#theSpawner?.alive !== true) {
       this.#theSpawner = new Spawner({
         program: this.#program,
-        orders: [
+        machineArgs: [
           ...this.#namespaces,
           `seccomp=${this.#filters.user}`,
           `seccomp-root=${this.#filters.root}`,
@@ -192,7 +192,7 @@ class BubblewrapMachine implements Machine {
   ): Promise<Launched> {
     const root = user.uid === 0
     const { uids, pid } = this.#built
-    const orders = [
+    const machineArgs = [
       ...this.#namespaces,
       ...(this.#group?.paths ?? []).map((path) => `cgroup=${path}`),
       ...[`uid=${user.uid}`, `gid=${user.gid}`, `groups=${this.#groupsOf(user).join()}`],
@@ -201,7 +201,7 @@ class BubblewrapMachine implements Machine {
       ...(uids === undefined ? [] : [`terminal-owner=${uids + user.uid}`]),
     ]
     const multiplexer = `/proc/${pid}/root/dev/pts/ptmx`
-    return launchInTerminal({ program: this.#program, orders, multiplexer }, launch)
+    return launchInTerminal({ program: this.#program, machineArgs, multiplexer }, launch)
   }
 
   /** Only a system that can be changed says anything of groups. */

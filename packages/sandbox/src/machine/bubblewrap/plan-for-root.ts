@@ -33,7 +33,7 @@ export async function planForRoot(
   const disk = settleOwner(options)
   if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, mapped(uids))
   const own = mapsOwners ? 'own' : 'bind'
-  const orders = [
+  const machineArgs = [
     ...[`uids=${uids}`, `owner=${sandboxUser.uid}`, `disk=${disk.uid}:${disk.gid}`, `go=${buildFds.go}`],
     ...[`bind=program:${program}`, `${own}=workspace:${options.root}`, `${own}=home:${options.home}`],
     ...options.binds.map(({ source }, index) => `bind=bind${index}:${source}`),
@@ -48,13 +48,13 @@ export async function planForRoot(
     const copies = await writableSystem(options.state, accounts, systemEntries(), uids)
     const mounts = [...copies.mounts, ...machineMounts(options, sources)]
     const args = bubblewrapArguments(layoutOf(options, copies.system, mounts))
-    return { file: program, args: ['build', ...orders, ...copies.orders, '--', bubblewrap, ...args] }
+    return { file: program, args: ['build', ...machineArgs, ...copies.machineArgs, '--', bubblewrap, ...args] }
   }
-  orders.push(`bind=passwd:${accounts.passwd}`, `bind=group:${accounts.group}`)
+  machineArgs.push(`bind=passwd:${accounts.passwd}`, `bind=group:${accounts.group}`)
   const staged = { passwd: stage('passwd'), group: stage('group') }
   const mounts = machineMounts(options, { ...sources, accounts: staged })
   const args = bubblewrapArguments(layoutOf(options, systemEntries(), mounts))
-  return { file: program, args: ['build', ...orders, '--', bubblewrap, ...args] }
+  return { file: program, args: ['build', ...machineArgs, '--', bubblewrap, ...args] }
 }
 
 interface Owner {
@@ -63,13 +63,13 @@ interface Owner {
 }
 
 /** Who owns the folders that Vitrine makes for sandboxes, on disk: nobody else. It is just below the private ids. */
-const keeper: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
+const supervisor: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
 
 /** The workspace's owner on disk, who owns HOME as well. */
 function settleOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
   const { uid, gid } = lstatSync(root)
-  if (managed && uid === 0) giveAway(root, keeper)
-  const owner = managed && uid === 0 ? keeper : { uid, gid }
+  if (managed && uid === 0) giveAway(root, supervisor)
+  const owner = managed && uid === 0 ? supervisor : { uid, gid }
   const { uid: homeOwner } = lstatSync(home)
   if (homeOwner === owner.uid) return owner
   if (homeGiven)

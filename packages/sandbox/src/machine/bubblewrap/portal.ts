@@ -4,7 +4,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
 import { inBackground } from '../../in-background.ts'
 
-interface Waiting {
+interface PendingSocket {
   resolve(handle: unknown): void
   reject(error: VitrineError): void
   readonly port: number
@@ -13,7 +13,7 @@ interface Waiting {
 /** Sockets of a network that this process is not in, opened there by `vitrine-machine portal`. */
 export class Portal {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingSocket>()
   #orders = 0
 
   constructor(program: string, namespaces: readonly string[]) {

@@ -24,7 +24,7 @@ const shadowGroup = 42
 
 export interface WritableSystem {
   /** For `vitrine-machine build`. */
-  readonly orders: readonly string[]
+  readonly machineArgs: readonly string[]
   readonly system: readonly SystemEntry[]
   readonly mounts: readonly Mount[]
 }
@@ -38,18 +38,18 @@ export async function writableSystem(
 ): Promise<WritableSystem> {
   const changes = join(state, 'system')
   rmSync(changes, { recursive: true, force: true })
-  const orders: string[] = []
+  const machineArgs: string[] = []
   const copy = (path: string) => {
     const name = stagedName(path)
     const folder = join(changes, name)
     for (const part of ['upper', 'work']) makeFolder(join(folder, part), uids)
-    orders.push(`overlay=${name}:${path}:${folder}`)
+    machineArgs.push(`overlay=${name}:${path}:${folder}`)
     return stage(name)
   }
   // Not an overlay: what the host's root writes there later, a new key or password, would shine through.
   const etc = join(changes, 'etc')
   copyPublic('/etc', etc, uids)
-  orders.push(`bind=etc:${etc}`)
+  machineArgs.push(`bind=etc:${etc}`)
   const copied = system.map((entry) => {
     if (entry.link !== undefined) return entry
     return { ...entry, copy: entry.path === '/etc' ? stage('etc') : copy(entry.path) }
@@ -63,7 +63,7 @@ export async function writableSystem(
   const variable = join(changes, 'var')
   for (const folder of ['', ...emptyFolders]) makeFolder(join(variable, folder), uids)
   chmodSync(join(variable, 'tmp'), 0o1777)
-  orders.push(`bind=var:${variable}`)
+  machineArgs.push(`bind=var:${variable}`)
   const mounts: Mount[] = [{ source: stage('var'), target: '/var', writable: true }]
   for (const path of records.filter((one) => hostFolder(one)))
     mounts.push({ source: copy(path), target: path, writable: true })
@@ -73,8 +73,8 @@ export async function writableSystem(
   for (const folder of ['/opt', '/usr/local', ...kept])
     for (const path of await privateFiles(folder)) secrets.push(path.replace(folder, stagedPlace(folder)))
   writeFileSync(hidden, secrets.map((path) => `${path}\0`).join(''), { mode: 0o600 })
-  orders.push(`hide=${hidden}`)
-  return { orders, system: copied, mounts }
+  machineArgs.push(`hide=${hidden}`)
+  return { machineArgs, system: copied, mounts }
 }
 
 /** Records have a stage of their own; the rest is below its system folder's. */

@@ -1,7 +1,7 @@
 import { countIn, type Fields, textIn, textsIn } from '../../fields.ts'
 import { exactPath } from '../../files/exact-path.ts'
 import { sizeText } from '../size.ts'
-import { type Said, type Summary, say, type Tone } from './said.ts'
+import { type EventSummary, type Summary, say, type Tone } from './said.ts'
 
 export const fileSummaries = {
   'file.created': (data) => fileSaid('good', data),
@@ -12,7 +12,7 @@ export const fileSummaries = {
   'watch.degraded': (data) => say('warn', textIn(data, 'reason'), textsIn(data, 'uncovered')?.join(', ')),
 } satisfies Record<string, Summary>
 
-function fileSaid(tone: Tone, data: Fields): Said {
+function fileSaid(tone: Tone, data: Fields): EventSummary {
   const size = countIn(data, 'size')
   return say(tone, pathText(data), size === undefined ? undefined : sizeText(size))
 }

@@ -3,7 +3,7 @@ import { durationText } from '../duration.ts'
 import { sizeText } from '../size.ts'
 import { compact, compactBut } from './compact.ts'
 import { errorText } from './ending.ts'
-import { type Said, type Summary, say, type Tone } from './said.ts'
+import { type EventSummary, type Summary, say, type Tone } from './said.ts'
 
 const levelTones: Readonly<Record<string, Tone>> = { debug: 'dim', info: 'plain', warn: 'warn', error: 'bad' }
 
@@ -39,7 +39,7 @@ export const recordSummaries = {
 } satisfies Record<string, Summary>
 
 /** What a reader cannot have. */
-export function gapSaid(data: Fields): Said {
+export function gapSaid(data: Fields): EventSummary {
   const single = countIn(data, 'from') === countIn(data, 'to')
   return say('warn', `${rangeText(data)} ${single ? 'is' : 'are'} missing:`, textIn(data, 'reason'))
 }
