@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RemoteSandbox } from '@vitrine/client'
 import { isVitrineError, newId, type PromptResult } from '@vitrine/protocol'
 import { message } from '../src/events/inputs.ts'
-import { background } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/background.ts'
 import { within } from '../src/waiting/within.ts'
 
 export const sessionId = 'talk'

@@ -1,5 +1,5 @@
 import { isEvent, type JournalItem } from '@vitrine/protocol'
-import { background } from '../src/waiting/later.ts'
+import { background } from '../src/waiting/background.ts'
 import { within } from '../src/waiting/within.ts'
 
 /** Reads one iterator from its first item to the last message, and keeps everything. */

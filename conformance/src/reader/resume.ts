@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, messages, output } from '../events/inputs.ts'
-import { background } from '../waiting/later.ts'
+import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
 import { type MakeWriterAndReader, newSetting } from './setting.ts'
 

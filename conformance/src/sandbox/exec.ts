@@ -1,6 +1,6 @@
 import type { ExecOptions, ReadOptions, WriteOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { attempt } from '../waiting/calling.ts'
+import { attempt } from '../waiting/attempt.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function execCases(make: MakeSandbox): void {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers } from '../events/coverage.ts'
-import { attempt } from '../waiting/calling.ts'
+import { attempt } from '../waiting/attempt.ts'
 import { allEvents, exitsOf, operationsOf, processEvents, processOf, recorded, typesOf } from './events.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 

@@ -1,6 +1,6 @@
 import type { Process } from '@vitrine/protocol'
 import { describe, expect, it, type TestContext } from 'vitest'
-import { attempt } from '../waiting/calling.ts'
+import { attempt } from '../waiting/attempt.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, processEvents, recorded } from './events.ts'
 import { appears, isGone, living, newMark } from './marks.ts'

@@ -4,7 +4,7 @@ import { held } from '../drivers/held.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { message, messages, work } from '../events/inputs.ts'
 import { nastyPayloads } from '../events/nasty.ts'
-import { background } from '../waiting/later.ts'
+import { background } from '../waiting/background.ts'
 import { take } from '../waiting/take.ts'
 import { type MakeStore, newScene } from './scene.ts'
 

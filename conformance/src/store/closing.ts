@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { numbers, seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
-import { attempt } from '../waiting/calling.ts'
+import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
 import { within } from '../waiting/within.ts'
 import { type MakeStore, newScene } from './scene.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { held } from '../drivers/held.ts'
 import { numbers } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
-import { background } from '../waiting/later.ts'
+import { background } from '../waiting/background.ts'
 import { type MakeStore, newScene } from './scene.ts'
 
 export function integrityCases(makeStore: MakeStore): void {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Model } from './model/model.ts'
 import { faultAtTheEnd, faultNow } from './model/promises.ts'
 import { history } from './model/step.ts'
-import { Model } from './model/world.ts'
 import type { MakeStore, StoreKitOptions } from './scene.ts'
 
 /** Random histories of writers, readers, trimmings, takeovers and crashes: what was promised to anyone must hold. */

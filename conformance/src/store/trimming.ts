@@ -3,7 +3,7 @@ import { held } from '../drivers/held.ts'
 import { allItems } from '../events/all-items.ts'
 import { coverageFault, eventsOf, numbers } from '../events/coverage.ts'
 import { message, messages, output } from '../events/inputs.ts'
-import { background } from '../waiting/later.ts'
+import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
 import { type MakeStore, newScene } from './scene.ts'
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { useCompileCache } from './compiled.ts'
+import { useCompileCache } from './compile-cache.ts'
 
 // Before anything else is loaded: only what comes later is kept.
 useCompileCache()

@@ -1,6 +1,6 @@
+import { HttpClient, type HttpClientOptions } from './http/http-client.ts'
+import { checkKeys } from './http/options.ts'
 import { VitrineClient } from './vitrine-client.ts'
-import { checkKeys } from './wire/options.ts'
-import { HttpClient, type HttpClientOptions } from './wire/wire.ts'
 
 export type ConnectOptions = HttpClientOptions
 

@@ -1,7 +1,7 @@
 import type { InstallProgress } from '@vitrine/protocol'
+import type { HttpClient } from './http/http-client.ts'
+import { withFields } from './http/options.ts'
 import { askFrames, dataOf, errorOf } from './streams/frame-reader.ts'
-import { withFields } from './wire/options.ts'
-import type { HttpClient } from './wire/wire.ts'
 
 export interface InstallOptions {
   readonly version?: string
@@ -15,7 +15,11 @@ export interface Installed {
 }
 
 /** Installs an agent at the daemon: frames of progress, and the result in the last one. */
-export async function installAgent(http: HttpClient, name: string, options: InstallOptions): Promise<Installed> {
+export async function installAgent(
+  http: HttpClient,
+  name: string,
+  options: InstallOptions,
+): Promise<Installed> {
   const { version, onProgress, signal, ...rest } = options
   const frames = await askFrames(http, {
     method: 'POST',

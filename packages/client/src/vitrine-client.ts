@@ -12,13 +12,13 @@ import type {
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { type ByteRange, readRange } from './files/read-range.ts'
+import type { HttpClient } from './http/http-client.ts'
+import { requestJson, requestVoid } from './http/request.ts'
 import { type Installed, type InstallOptions, installAgent } from './install-agent.ts'
 import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
 import type { SandboxDescription } from './sandbox/description.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
-import { requestVoid, requestJson } from './wire/ask.ts'
-import type { HttpClient } from './wire/wire.ts'
 
 export interface RemoteCreateOptions extends CreateSandboxOptions {
   /** For sandboxes on the daemon's machine. */

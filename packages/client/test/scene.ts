@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { HttpClient, type HttpClientOptions } from '../src/http/http-client.ts'
+import type { Timing } from '../src/http/timing.ts'
 import { RemoteSandbox } from '../src/sandbox/remote-sandbox.ts'
 import { VitrineClient } from '../src/vitrine-client.ts'
-import type { Timing } from '../src/wire/timing.ts'
-import { HttpClient, type HttpClientOptions } from '../src/wire/wire.ts'
 
 export interface Exchange {
   readonly request: IncomingMessage

@@ -18,7 +18,7 @@ import {
   type Unpacked,
 } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import type { SandboxShutdown } from './sandbox-ending.ts'
+import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
 /** An engine with agents in it. */
 export class HostSandbox implements Sandbox, AsyncDisposable {

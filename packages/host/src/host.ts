@@ -12,10 +12,10 @@ import {
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
-import { destroyKept, assertWorkspaceExists, assertSameWorkspace } from './kept-sandbox.ts'
 import { listOf } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
 import type { Records, SandboxRecord } from './records.ts'
+import { assertSameWorkspace, assertWorkspaceExists, destroyKept } from './stored-sandbox.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
   /** For sandboxes on this machine. */
@@ -197,7 +197,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     const signal = this.#until(options.signal)
     return this.#live.boot(record.id, async (onLeft) => {
       // The engine and the agents are most of the code: a host that only shows what was needs none of it.
-      const { raiseSandbox } = await import('./raise-sandbox.ts')
+      const { raiseSandbox } = await import('./start-sandbox.ts')
       return raiseSandbox(this.#parts, record, { ...options, signal, onClosed: onLeft })
     })
   }

@@ -5,7 +5,7 @@ import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
-import { type AgentSettings, agentsOf, openPlaces, type DataFolders } from './settings.ts'
+import { type AgentSettings, agentsOf, type DataFolders, openPlaces } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
   /** Where everything is kept; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */

@@ -15,13 +15,13 @@ import {
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Committer, JournalState } from './append/committer.ts'
 import {
+  type AppendStages,
   type PreparedAppend,
   prepare,
   prepareRedacted,
-  type AppendStages,
   type Writer,
 } from './append/prepare.ts'
-import { RedactingStream, type JournalStream, type StreamOptions } from './append/redacting-stream.ts'
+import { type JournalStream, RedactingStream, type StreamOptions } from './append/redacting-stream.ts'
 import type { PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'

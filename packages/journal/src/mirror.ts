@@ -1,6 +1,6 @@
 import { type JournalEvent, parseEvent, VitrineError } from '@vitrine/protocol'
 import { blobReferences } from './append/large-fields.ts'
-import type { BlobReference, Placement, CommitRequest } from './append/plan.ts'
+import type { BlobReference, CommitRequest, Placement } from './append/plan.ts'
 import { Entry } from './entry.ts'
 import { chain } from './integrity/chain.ts'
 import type { Hole, JournalHead } from './stores/contract.ts'

@@ -16,7 +16,7 @@ export { createLocalSandbox, type LocalSandboxOptions } from './create-local-san
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export { type LocalProvider, local } from './local.ts'
-export { killOrphans } from './machine/survivors.ts'
+export { killOrphans } from './machine/orphans.ts'
 export { type CommandPolicy, commandPolicy } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'
 export type { JudgedPart } from './policy/judge-command.ts'

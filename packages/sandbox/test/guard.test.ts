@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 
 // Modules of their own: other tests of this process may have sandboxes, and with them a guard.
 vi.resetModules()
-const { hostMarker } = await import('../src/guard.ts')
+const { hostMarker } = await import('../src/orphan-guard.ts')
 const { openSandbox } = await import('./fixtures/sandbox.ts')
 
 /** The guards of these modules' sandboxes, by the marker that they look for. */

@@ -3,7 +3,7 @@ import type { DefaultSandbox } from './default-sandbox.ts'
 import type { Tokens } from './guard/tokens.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Previews } from './preview/previews.ts'
-import type { InFlightCalls } from './routing/calls.ts'
+import type { InFlightCalls } from './routing/in-flight-calls.ts'
 import type { StreamLimits } from './streams/stream.ts'
 import type { Turns } from './turns.ts'
 

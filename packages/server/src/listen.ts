@@ -2,12 +2,12 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import type { AddressInfo, Socket } from 'node:net'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
-import { problemAnswer } from './answers/problem.ts'
-import { refuseRaw } from './answers/raw-problem.ts'
-import type { HttpResponse } from './exchange/answer.ts'
-import { http } from './exchange/http.ts'
-import { NodeRequest } from './exchange/incoming.ts'
-import { send } from './exchange/outgoing.ts'
+import { http } from './http/http.ts'
+import type { HttpResponse } from './http/http-response.ts'
+import { NodeRequest } from './http/node-request.ts'
+import { send } from './http/send.ts'
+import { problemAnswer } from './responses/problem.ts'
+import { refuseRaw } from './responses/raw-problem.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {

@@ -3,20 +3,20 @@ import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
 import { VitrineError, version } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
-import { problemAnswer } from './answers/problem.ts'
 import type { Daemon } from './daemon.ts'
 import { DefaultSandbox } from './default-sandbox.ts'
-import { HttpResponse } from './exchange/answer.ts'
-import { type HttpRequest, fromRequest } from './exchange/asked.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { Hosts } from './guard/hosts.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
 import { handlersOf } from './handlers/handlers.ts'
+import { fromRequest, type HttpRequest } from './http/http-request.ts'
+import { HttpResponse } from './http/http-response.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Previews } from './preview/previews.ts'
 import { proxy } from './preview/proxy.ts'
-import { InFlightCalls } from './routing/calls.ts'
+import { problemAnswer } from './responses/problem.ts'
+import { InFlightCalls } from './routing/in-flight-calls.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { Turns } from './turns.ts'
@@ -113,7 +113,8 @@ export function createServer(options: ServerOptions): Server {
     return origin === undefined ? given : given.with(corsHeaders(origin))
   }
 
-  const respondSafely = (request: HttpRequest) => answer(request).catch((error: unknown) => problemAnswer(error))
+  const respondSafely = (request: HttpRequest) =>
+    answer(request).catch((error: unknown) => problemAnswer(error))
   return {
     answer: respondSafely,
     fetch: async (request) => (await respondSafely(fromRequest(request))).toResponse(),

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { HttpResponse } from '../src/exchange/answer.ts'
+import { HttpResponse } from '../src/http/http-response.ts'
 import { type ListenOptions, listen, type Server } from '../src/index.ts'
 import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
 import { dial, readAnswer } from './raw.ts'
@@ -106,7 +106,9 @@ describe('a caller', () => {
 describe('an answer', () => {
   it('that cannot be sent ends its own connection, and nothing else', async () => {
     const bad = { 'x-own': 'one\r\nset-cookie: two' }
-    await using port = await serve(async ({ path }) => new HttpResponse(200, path === '/bad' ? bad : {}, 'whole'))
+    await using port = await serve(
+      async ({ path }) => new HttpResponse(200, path === '/bad' ? bad : {}, 'whole'),
+    )
     using connection = await dial(port.port, 'GET /bad HTTP/1.1\r\nhost: localhost\r\n\r\n')
     expect(await connection.ended).toBe('')
     expect(await (await fetch(port.url)).text()).toBe('whole')
@@ -130,7 +132,9 @@ describe('an answer', () => {
 describe('a port', () => {
   it('that is taken is said to be', async () => {
     await using daemon = await openDaemon()
-    await expect(serve(async () => new HttpResponse(204, {}, null), { port: daemon.port })).rejects.toMatchObject({
+    await expect(
+      serve(async () => new HttpResponse(204, {}, null), { port: daemon.port }),
+    ).rejects.toMatchObject({
       code: 'argument_invalid',
       message: expect.stringContaining('something else listens there'),
     })

@@ -9,7 +9,7 @@ export {
 export { escapeForTerminal } from './lines/escape-for-terminal.ts'
 export { eventLine } from './lines/event-line.ts'
 export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
-export type { Tone } from './lines/summary/said.ts'
+export type { Tone } from './lines/summary/event-summary.ts'
 export type { Moment } from './moment.ts'
 export {
   type Operation,

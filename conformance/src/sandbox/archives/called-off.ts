@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { background } from '../../waiting/later.ts'
+import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { someBytes } from '../files/content.ts'

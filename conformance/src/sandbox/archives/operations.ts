@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { background } from '../../waiting/later.ts'
+import { background } from '../../waiting/background.ts'
 import { eventually } from '../../waiting/within.ts'
 import { largeBytes, readCut } from '../cut.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'

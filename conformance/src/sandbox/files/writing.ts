@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { background } from '../../waiting/later.ts'
+import { background } from '../../waiting/background.ts'
 import { eventually } from '../../waiting/within.ts'
 import { allEvents } from '../events.ts'
 import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from '../setting.ts'

@@ -1,6 +1,6 @@
 import type { JournalReader } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { background } from '../../waiting/later.ts'
+import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf } from '../events.ts'
 import { readText, say } from '../files/content.ts'

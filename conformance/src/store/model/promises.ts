@@ -1,6 +1,6 @@
 import { isGap, type JournalEvent, type JournalItem, workId, workMark } from '@vitrine/protocol'
 import { coverageFault, numbers } from '../../events/coverage.ts'
-import { journalIds, type Model } from './world.ts'
+import { journalIds, type Model } from './model.ts'
 
 /** What must hold after every step, whatever is under way. */
 export function faultNow(world: Model): string | undefined {

@@ -290,7 +290,9 @@ export class Bridge {
   #deliver(envelope: Envelope, again: boolean): void {
     if (envelope.kind === 'response') this.#answered(envelope.id, envelope.message)
     else if (envelope.kind === 'request') this.#ask(envelope.id, envelope.message, again)
-    else for (const party of this.#parties) if (party.wantsNotification(envelope.method)) party.deliver(envelope.message)
+    else
+      for (const party of this.#parties)
+        if (party.wantsNotification(envelope.method)) party.deliver(envelope.message)
   }
 
   #answered(id: JsonRpcId, message: AnyResponse): void {
@@ -365,7 +367,9 @@ export class Bridge {
       this.#lost()
     })
     // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said.then(() => this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#onBrokenPipe()))
+    return said.then(() =>
+      this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#onBrokenPipe()),
+    )
   }
 
   /** Its pipe is broken: it has ended, or will never hear anything again. */

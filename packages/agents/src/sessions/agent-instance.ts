@@ -14,7 +14,7 @@ import type { AgentQuirks } from '../registry/entry.ts'
 import type { AgentSession } from './agent-session.ts'
 import { answering, readTextFile, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
-import { LargeResponseLimit } from './heavy-answers.ts'
+import { LargeResponseLimit } from './large-response-limit.ts'
 import { answerMs, cancelled, endGraceMs, startMs, withinTime } from './limits.ts'
 import { OpenRequests } from './requests.ts'
 import { SessionOwners } from './session-owners.ts'
@@ -128,7 +128,12 @@ export class AgentInstance {
       interpret: (envelope, direction) => this.#meaning(envelope, direction),
     })
     this.#bridge = bridge
-    const party = bridge.attach({ name: 'sessions', handlesRequest: answers, wantsNotification: () => false, mustNotDrop: true })
+    const party = bridge.attach({
+      name: 'sessions',
+      handlesRequest: answers,
+      wantsNotification: () => false,
+      mustNotDrop: true,
+    })
     this.#connection = this.#app().connect(party.stream)
     this.#connection.closed.catch(() => undefined)
     void bridge.closed.then((exit) => this.#gone(exit)).catch(() => undefined)

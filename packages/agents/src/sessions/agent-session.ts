@@ -29,12 +29,12 @@ import type { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
+import { MessageMeaning, updated } from './interpret-message.ts'
 import { closeMs, defaultQueue, endsWithin } from './limits.ts'
-import { MessageMeaning, updated } from './message-meaning.ts'
+import { PendingRequests } from './pending-requests.ts'
 import { settleRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
-import { Turns, type TurnHost } from './turns.ts'
-import { PendingRequests } from './waiting-answers.ts'
+import { type TurnHost, Turns } from './turns.ts'
 
 /** What a session needs of where it lives. */
 export interface SessionHost {

@@ -15,9 +15,14 @@ import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../agents.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type Restored, type SessionHost } from './agent-session.ts'
-import { type OpenedConversation, forkedConversation, newConversation, restoredConversation } from './beginnings.ts'
 import { mustHave, readOptions, shownOptions } from './config-options.ts'
 import { cancelled, endMs, endsWithin, withinTime } from './limits.ts'
+import {
+  forkedConversation,
+  newConversation,
+  type OpenedConversation,
+  restoredConversation,
+} from './open-conversation.ts'
 import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'

@@ -85,7 +85,11 @@ function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: str
   }
 }
 
-function programAgent({ sandbox, store }: AgentEnvironment, agent: ProgramAgent, wanted: SessionRequest): FoundAgent {
+function programAgent(
+  { sandbox, store }: AgentEnvironment,
+  agent: ProgramAgent,
+  wanted: SessionRequest,
+): FoundAgent {
   const { name, command, args = [], cwd, egress = [], shared = false } = agent
   const granted = explicitValues(name, wanted.credentials)
   for (const [variable, value] of Object.entries(granted)) keepSecret(store, `${name} ${variable}`, value)

@@ -18,10 +18,10 @@ import type { ClientTerminals } from './client-terminals.ts'
 import { objectIn, textIn } from './fields.ts'
 import { cancelled, closeMs, defaultCancelMs, endsWithin, withinTime } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
+import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
 import { PromptQueue } from './prompt-queue.ts'
 import { watchLimits } from './turn-limits.ts'
-import type { PendingRequests } from './waiting-answers.ts'
 
 /** What turns need of their session. */
 export interface TurnHost {

@@ -2,7 +2,7 @@ import { type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'
-import { Semaphore } from './seats.ts'
+import { Semaphore } from './semaphore.ts'
 
 /** Wraps each call whose input is in order: before it, after it, or instead of it. It settles soon after `run` did. */
 export type AroundCall = <T>(tool: string, input: JsonObject, run: () => Promise<T>) => Promise<T>

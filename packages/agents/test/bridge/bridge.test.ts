@@ -121,7 +121,10 @@ describe('parties', () => {
     const outrun: unknown[] = []
     const answers = (method: string) => method === 'may-i'
     const one = attend(bridge, 'one', { handlesRequest: answers })
-    const two = attend(bridge, 'two', { handlesRequest: answers, onAnsweredByOther: (answer) => void outrun.push(answer) })
+    const two = attend(bridge, 'two', {
+      handlesRequest: answers,
+      onAnsweredByOther: (answer) => void outrun.push(answer),
+    })
     agent.say({ id: 7, method: 'may-i' })
     expect([await one.next(), await two.next()]).toMatchObject([{ id: 7 }, { id: 7 }])
     await one.send({ id: 7, result: 'yes' })
@@ -162,7 +165,10 @@ describe('parties', () => {
     }
     attend(bridge, 'broken', { wantsNotification: broken, handlesRequest: broken, onAnsweredByOther: broken })
     const idle = attend(bridge, 'idle')
-    const one = attend(bridge, 'one', { handlesRequest: () => true, wantsNotification: (method) => method === 'last' })
+    const one = attend(bridge, 'one', {
+      handlesRequest: () => true,
+      wantsNotification: (method) => method === 'last',
+    })
     for (let n = 0; n < 10_010; n += 1) agent.say(note(n))
     agent.say({ id: 1, method: 'may-i' }, { method: 'last' })
     expect(await one.next()).toMatchObject({ id: 1 })

@@ -130,7 +130,12 @@ export async function meet(
 
 /** Somebody who talks over the bridge. */
 export function attend(bridge: Bridge, name: string, options: Partial<BridgeClientOptions> = {}) {
-  const party = bridge.attach({ name, handlesRequest: () => false, wantsNotification: () => true, ...options })
+  const party = bridge.attach({
+    name,
+    handlesRequest: () => false,
+    wantsNotification: () => true,
+    ...options,
+  })
   const reader = party.stream.readable.getReader()
   const writer = party.stream.writable.getWriter()
   writer.closed.catch(() => undefined)

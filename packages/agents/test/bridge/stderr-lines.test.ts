@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { StderrLines, formatExcerpt } from '../../src/bridge/stderr-lines.ts'
+import { formatExcerpt, StderrLines } from '../../src/bridge/stderr-lines.ts'
 
 function wordsOf(text: string, chunk = 7) {
   const lines = new StderrLines()

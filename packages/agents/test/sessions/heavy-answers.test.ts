@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LargeResponseLimit } from '../../src/sessions/heavy-answers.ts'
+import { LargeResponseLimit } from '../../src/sessions/large-response-limit.ts'
 
 it('makes no more answers than have been taken, in order', async () => {
   const heavy = new LargeResponseLimit()

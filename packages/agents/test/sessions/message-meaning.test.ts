@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { envelopeOf } from '../../src/bridge/envelope.ts'
 import { ChosenOptions } from '../../src/sessions/chosen-options.ts'
-import { MessageMeaning } from '../../src/sessions/message-meaning.ts'
+import { MessageMeaning } from '../../src/sessions/interpret-message.ts'
+import { PendingRequests } from '../../src/sessions/pending-requests.ts'
 import { settleRules } from '../../src/sessions/permissions.ts'
-import { PendingRequests } from '../../src/sessions/waiting-answers.ts'
 
 function meanings() {
   const answers = new PendingRequests(settleRules('ask'))
@@ -37,7 +37,10 @@ it('shows a title once it is on record', () => {
 
 it('shows what the agent chose itself once that is on record', () => {
   const { options, hear } = meanings()
-  const { events, onCommitted: committed } = hear({ sessionUpdate: 'current_mode_update', currentModeId: 'two' })
+  const { events, onCommitted: committed } = hear({
+    sessionUpdate: 'current_mode_update',
+    currentModeId: 'two',
+  })
   expect(options.shown).toMatchObject([{ id: 'mode', current: 'one' }])
   expect(events).toMatchObject([{ data: { options: [{ id: 'mode', current: 'two' }] } }])
   committed?.()
@@ -61,6 +64,8 @@ it('tells who answered a permission when the answer could not be put on record',
     result: { outcome: { outcome: 'selected', optionId: 'y' } },
   })
   if (answer?.kind !== 'response') throw new Error('Expected an answer.')
-  meaning.ofAnswer('session/request_permission', answer, 'in').onCommitFailed?.(new Error('The disk is gone.'))
+  meaning
+    .ofAnswer('session/request_permission', answer, 'in')
+    .onCommitFailed?.(new Error('The disk is gone.'))
   await expect(answering).rejects.toThrow('The disk is gone.')
 })

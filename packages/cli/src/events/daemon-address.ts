@@ -1,5 +1,5 @@
 import { fromProblem, VitrineError } from '@vitrine/protocol'
-import { readNote } from '../serve/daemon-note.ts'
+import { readNote } from '../serve/daemon-file.ts'
 import { dataFolder } from '../serve/data-folder.ts'
 
 /** How a daemon is reached. */

@@ -4,7 +4,7 @@ import { type Host, local, openHost, parseAgent } from '@vitrine/host'
 import { isVitrineError, VitrineError, version } from '@vitrine/protocol'
 import { createServer, type Listening, listen, type Server } from '@vitrine/server'
 import { type Access, type AccessFlags, accessOf } from './access.ts'
-import { removeNote, writeNote } from './daemon-note.ts'
+import { removeNote, writeNote } from './daemon-file.ts'
 import { addressFor, checkExposure, isolationFor } from './exposure.ts'
 import { keptToken } from './token-file.ts'
 

@@ -1,4 +1,4 @@
-import { type DaemonNote, readNote } from '../serve/daemon-note.ts'
+import { type DaemonNote, readNote } from '../serve/daemon-file.ts'
 
 const answerMs = 2_000
 

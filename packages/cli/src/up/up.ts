@@ -4,7 +4,7 @@ import { dataFolder } from '../serve/data-folder.ts'
 import { inspectorUrl } from '../serve/inspector-url.ts'
 import { runDaemon } from '../serve/run.ts'
 import { findDaemon } from './find-daemon.ts'
-import { startDemoSession } from './first-work.ts'
+import { startDemoSession } from './start-demo-session.ts'
 
 export interface UpOptions {
   readonly host: string

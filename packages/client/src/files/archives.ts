@@ -1,8 +1,8 @@
 import type { ArchiveOptions, Unpacked } from '@vitrine/protocol'
-import { requestJson } from '../wire/ask.ts'
-import { withFields } from '../wire/options.ts'
-import { outgoing } from '../wire/outgoing.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
+import { outgoing } from '../http/outgoing.ts'
+import { requestJson } from '../http/request.ts'
 
 type Archive = ReadableStream<Uint8Array> | Uint8Array
 

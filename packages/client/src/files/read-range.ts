@@ -1,10 +1,10 @@
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { wholeNumber } from '../wire/address.ts'
-import { type RequestResult, type RequestOptions, request } from '../wire/ask.ts'
-import { connectionFailed } from '../wire/failures.ts'
-import { incoming } from '../wire/incoming.ts'
-import { checkKeys } from '../wire/options.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import { wholeNumber } from '../http/address.ts'
+import { connectionFailed } from '../http/failures.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { incoming } from '../http/incoming.ts'
+import { checkKeys } from '../http/options.ts'
+import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
 
 export interface ByteRange {
   /** The first byte; default 0. */

@@ -12,12 +12,12 @@ import type {
   Unpacked,
   WriteOptions,
 } from '@vitrine/protocol'
-import { wholeNumber } from '../wire/address.ts'
-import { type RequestOptions, requestVoid, requestJson } from '../wire/ask.ts'
-import { askBytes } from '../wire/incoming.ts'
-import { withFields } from '../wire/options.ts'
-import { bytesOfText, outgoing } from '../wire/outgoing.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import { wholeNumber } from '../http/address.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { askBytes } from '../http/incoming.ts'
+import { withFields } from '../http/options.ts'
+import { bytesOfText, outgoing } from '../http/outgoing.ts'
+import { type RequestOptions, requestJson, requestVoid } from '../http/request.ts'
 import { unpack } from './archives.ts'
 import { type WatchOptions, watchFiles } from './watch-files.ts'
 
@@ -125,7 +125,11 @@ export class RemoteFiles implements Files {
   }
 }
 
-function about(name: string, query: RequestOptions['query'] & {}, signal: AbortSignal | undefined): RequestOptions {
+function about(
+  name: string,
+  query: RequestOptions['query'] & {},
+  signal: AbortSignal | undefined,
+): RequestOptions {
   return { path: ['files', name], query, signal }
 }
 

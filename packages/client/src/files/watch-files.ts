@@ -1,7 +1,7 @@
 import { isGap, type JournalEvent, VitrineError } from '@vitrine/protocol'
+import type { HttpClient } from '../http/http-client.ts'
 import { openTail } from '../journal/tail.ts'
-import { PullIterator } from '../streams/pulled.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import { PullIterator } from '../streams/pull-iterator.ts'
 
 export interface WatchOptions {
   readonly ignore?: readonly string[]

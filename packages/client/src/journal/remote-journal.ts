@@ -7,9 +7,9 @@ import type {
   SummaryOptions,
   TailOptions,
 } from '@vitrine/protocol'
-import { requestJson } from '../wire/ask.ts'
-import { withFields } from '../wire/options.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
+import { requestJson } from '../http/request.ts'
 import { frozen } from './frozen.ts'
 import { tail } from './tail.ts'
 

@@ -1,12 +1,12 @@
 import { isGap, type JournalItem, type TailOptions } from '@vitrine/protocol'
+import type { Query } from '../http/address.ts'
+import { Backoff } from '../http/backoff.ts'
+import { isTransient } from '../http/failures.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
 import { askFrames, dataOf, errorOf, type FrameReader } from '../streams/frame-reader.ts'
-import { PullIterator, type Source } from '../streams/pulled.ts'
+import { PullIterator, type Source } from '../streams/pull-iterator.ts'
 import type { Frame } from '../streams/sse-parser.ts'
-import type { Query } from '../wire/address.ts'
-import { Backoff } from '../wire/backoff.ts'
-import { isTransient } from '../wire/failures.ts'
-import { withFields } from '../wire/options.ts'
-import type { HttpClient } from '../wire/wire.ts'
 import { frozen } from './frozen.ts'
 
 export interface TailPlan {

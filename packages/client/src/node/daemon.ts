@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
-import { connectionFailed } from '../wire/failures.ts'
+import { connectionFailed } from '../http/failures.ts'
 
 const startMs = 30_000
 const graceMs = 5_000

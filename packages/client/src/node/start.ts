@@ -1,6 +1,6 @@
+import { HttpClient } from '../http/http-client.ts'
+import { checkKeys } from '../http/options.ts'
 import { VitrineClient } from '../vitrine-client.ts'
-import { checkKeys } from '../wire/options.ts'
-import { HttpClient } from '../wire/wire.ts'
 import { Daemon } from './daemon.ts'
 
 export interface StartOptions {
@@ -36,7 +36,9 @@ export async function start(options: StartOptions = {}): Promise<VitrineClient> 
   )
   try {
     const { url, token } = await daemon.address(signal)
-    return new VitrineClient(new HttpClient({ url, ...(token !== undefined && { token }) }), () => daemon.end())
+    return new VitrineClient(new HttpClient({ url, ...(token !== undefined && { token }) }), () =>
+      daemon.end(),
+    )
   } catch (error) {
     await daemon.end()
     throw error

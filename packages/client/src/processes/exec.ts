@@ -1,9 +1,9 @@
 import { type Command, type ExecOptions, type ExecResult, isVitrineError } from '@vitrine/protocol'
-import { type RequestOptions, requestJson } from '../wire/ask.ts'
-import { toBase64 } from '../wire/base64.ts'
-import { withFields } from '../wire/options.ts'
-import { bytesOfText, outgoing } from '../wire/outgoing.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import { toBase64 } from '../http/base64.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
+import { bytesOfText, outgoing } from '../http/outgoing.ts'
+import { type RequestOptions, requestJson } from '../http/request.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What goes along with the command. */

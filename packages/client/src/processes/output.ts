@@ -1,5 +1,5 @@
 import type { LogChunk, OutputChunk } from '@vitrine/protocol'
-import { fromBase64 } from '../wire/base64.ts'
+import { fromBase64 } from '../http/base64.ts'
 
 /** A piece of output on the wire. */
 export interface OutputEntry {

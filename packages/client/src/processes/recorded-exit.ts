@@ -1,6 +1,6 @@
 import { isEvent, type ProcessExit } from '@vitrine/protocol'
+import type { HttpClient } from '../http/http-client.ts'
 import { RemoteJournal } from '../journal/remote-journal.ts'
-import type { HttpClient } from '../wire/wire.ts'
 
 /** How a process ended as the journal has it, which outlives the sandbox. The wire is at the sandbox. */
 export async function recordedExit(http: HttpClient, process: string): Promise<ProcessExit | undefined> {

@@ -5,9 +5,9 @@ import {
   type SpawnOptions,
   VitrineError,
 } from '@vitrine/protocol'
-import { requestJson } from '../wire/ask.ts'
-import { withFields } from '../wire/options.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
+import { requestJson } from '../http/request.ts'
 import { RemoteProcess } from './remote-process.ts'
 import { timeLimit } from './time-limit.ts'
 

@@ -1,7 +1,7 @@
 import { isVitrineError, type ProcessExit, type ProcessInfo } from '@vitrine/protocol'
-import { requestJson } from '../wire/ask.ts'
-import { poll } from '../wire/poll.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { poll } from '../http/poll.ts'
+import { requestJson } from '../http/request.ts'
 import { exitOf } from './process-info.ts'
 import { recordedExit } from './recorded-exit.ts'
 

@@ -1,6 +1,6 @@
 import { type Command, isVitrineError, type Lifecycle, VitrineError } from '@vitrine/protocol'
-import { requestVoid, requestJson } from '../wire/ask.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { requestJson, requestVoid } from '../http/request.ts'
 
 /** The wire is at the sandbox. */
 export class RemoteLifecycle implements Lifecycle {

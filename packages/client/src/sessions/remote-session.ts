@@ -15,9 +15,9 @@ import {
   type SessionInfo,
 } from '@vitrine/protocol'
 import type { Transcript } from '@vitrine/views'
+import type { HttpClient } from '../http/http-client.ts'
+import { requestJson, requestVoid } from '../http/request.ts'
 import { tail } from '../journal/tail.ts'
-import { requestVoid, requestJson } from '../wire/ask.ts'
-import type { HttpClient } from '../wire/wire.ts'
 import { runTurn } from './run-turn.ts'
 import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
 import { SessionWatch } from './session-watch.ts'
@@ -132,7 +132,11 @@ export class RemoteSession implements Session {
   }
 
   async fork(options: { readonly id?: string } = {}): Promise<RemoteSession> {
-    const state = await requestJson<SessionState>(this.#wire, { method: 'POST', path: ['fork'], json: options })
+    const state = await requestJson<SessionState>(this.#wire, {
+      method: 'POST',
+      path: ['fork'],
+      json: options,
+    })
     return new RemoteSession(this.#sandbox, state)
   }
 

@@ -1,7 +1,7 @@
 import type { OpenSessionOptions, SessionInfo, Sessions } from '@vitrine/protocol'
-import { requestJson } from '../wire/ask.ts'
-import { withFields } from '../wire/options.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
+import { requestJson } from '../http/request.ts'
 import { RemoteSession } from './remote-session.ts'
 import type { SessionState } from './session-state.ts'
 

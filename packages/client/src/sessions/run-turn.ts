@@ -1,8 +1,8 @@
 import { type ContentBlock, isVitrineError, type PromptResult, VitrineError } from '@vitrine/protocol'
-import { requestVoid, requestJson } from '../wire/ask.ts'
-import { withFields } from '../wire/options.ts'
-import { retryIdempotent, poll } from '../wire/poll.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { withFields } from '../http/options.ts'
+import { poll, retryIdempotent } from '../http/poll.ts'
+import { requestJson, requestVoid } from '../http/request.ts'
 
 const waitMs = 20_000
 /** How often something is asked for again that is the same each time. */

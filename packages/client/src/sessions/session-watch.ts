@@ -1,6 +1,6 @@
 import type { JournalItem } from '@vitrine/protocol'
+import type { HttpClient } from '../http/http-client.ts'
 import { tail } from '../journal/tail.ts'
-import type { HttpClient } from '../wire/wire.ts'
 
 /** How long a prompt waits for the watch before it goes ahead without. */
 const readyMs = 5_000

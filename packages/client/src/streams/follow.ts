@@ -1,7 +1,7 @@
-import type { RequestOptions } from '../wire/ask.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import type { RequestOptions } from '../http/request.ts'
 import { askFrames, dataOf, errorOf, type FrameReader } from './frame-reader.ts'
-import { PullIterator, type Source } from './pulled.ts'
+import { PullIterator, type Source } from './pull-iterator.ts'
 
 /** The items of a stream that has an end, and cannot be taken up again: cut before that, it is an error. */
 export function follow<Item>(

@@ -1,7 +1,7 @@
 import { fromProblem } from '@vitrine/protocol'
-import { type RequestResult, type RequestOptions, request } from '../wire/ask.ts'
-import { connectionFailed } from '../wire/failures.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import { connectionFailed } from '../http/failures.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
 import { type Frame, SseParser } from './sse-parser.ts'
 
 /** Asks for a stream of frames. */

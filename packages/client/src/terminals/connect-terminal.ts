@@ -1,8 +1,8 @@
 import { fromProblem, type ProcessExit, VitrineError } from '@vitrine/protocol'
-import { pathOf } from '../wire/address.ts'
-import { toBase64 } from '../wire/base64.ts'
-import { connectionFailed } from '../wire/failures.ts'
-import type { HttpClient } from '../wire/wire.ts'
+import { pathOf } from '../http/address.ts'
+import { toBase64 } from '../http/base64.ts'
+import { connectionFailed } from '../http/failures.ts'
+import type { HttpClient } from '../http/http-client.ts'
 import { Listeners } from './listeners.ts'
 
 /** The terminal of a process: what it shows, and what is typed. Each `on…` returns how to stop listening. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { HttpClient } from '../../src/http/http-client.ts'
 import { connectTerminal } from '../../src/terminals/connect-terminal.ts'
-import { HttpClient } from '../../src/wire/wire.ts'
 import { terminalServer } from './terminal-server.ts'
 
 async function newTerminal() {

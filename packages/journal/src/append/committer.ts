@@ -7,7 +7,7 @@ import {
 } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { JournalHead, StoreConnection } from '../stores/contract.ts'
-import { Plan, type CommitRequest, workKey } from './plan.ts'
+import { type CommitRequest, Plan, workKey } from './plan.ts'
 
 const maxBatchEvents = 1_024
 const maxBatchBytes = 4 * 1024 * 1024

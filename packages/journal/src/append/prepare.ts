@@ -15,7 +15,7 @@ import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
 import { type Draft, encode, type WrittenContext, writeContext } from './encode.ts'
 import { type BlobRoom, blobReferences, isTooLarge, offloadLargeFields } from './large-fields.ts'
-import type { BlobReference, Placement, CommitRequest } from './plan.ts'
+import type { BlobReference, CommitRequest, Placement } from './plan.ts'
 
 /** What a journal handle adds to every event it writes. */
 export interface Writer {
@@ -30,7 +30,11 @@ export interface AppendStages {
 }
 
 /** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
-export function prepare(inputs: readonly EventInput[], writer: Writer, workshop: AppendStages): PreparedAppend {
+export function prepare(
+  inputs: readonly EventInput[],
+  writer: Writer,
+  workshop: AppendStages,
+): PreparedAppend {
   if (!Array.isArray(inputs)) {
     throw new VitrineError('argument_invalid', 'append: expected a list of events, such as [{ type, data }].')
   }

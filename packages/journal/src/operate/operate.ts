@@ -9,8 +9,8 @@ import {
 } from '@vitrine/protocol'
 import type { Gates } from '../gates/gates.ts'
 import { ambient } from './ambient.ts'
-import { type OperationEnd, endingOfError, endingOfResult, type FinishData, spanFacts } from './outcome.ts'
-import { endSpan, type OpenSpan, openSpan, inSpan } from './trace.ts'
+import { endingOfError, endingOfResult, type FinishData, type OperationEnd, spanFacts } from './outcome.ts'
+import { endSpan, inSpan, type OpenSpan, openSpan } from './trace.ts'
 
 /** The running operation, as its own code sees it. */
 export interface Operation {

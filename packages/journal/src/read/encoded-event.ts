@@ -1,6 +1,6 @@
 import type { JournalItem, TailOptions } from '@vitrine/protocol'
 import type { ReadScope } from './reader.ts'
-import { type ScannedItem, keyOf, toItem } from './scan.ts'
+import { keyOf, type ScannedItem, toItem } from './scan.ts'
 
 export interface TailEncodedOptions extends TailOptions {
   /** How many items are held for a reader at most, 1 to 10,000; default 1,000. */

@@ -7,14 +7,14 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
-import type { RecentEvents } from '../recent.ts'
+import type { RecentEvents } from '../recent-events.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
 import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
-import { type ScannedItem, keyOf, scan, toItem } from './scan.ts'
+import { keyOf, type ScannedItem, scan, toItem } from './scan.ts'
 import { Tail } from './tail.ts'
 
 const pageItems = 1_000

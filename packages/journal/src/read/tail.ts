@@ -1,6 +1,6 @@
 import type { JournalItem } from '@vitrine/protocol'
 import type { ReadScope } from './reader.ts'
-import { type ScannedItem, keyOf } from './scan.ts'
+import { keyOf, type ScannedItem } from './scan.ts'
 
 export interface TailSource<Item> {
   readonly subject: ReadScope

@@ -1,5 +1,5 @@
 import type { JsonCopy } from './copy.ts'
-import type { SecretPosition } from './places.ts'
+import type { SecretPosition } from './secret-positions.ts'
 
 /** What has texts in it. */
 export type Holder = JsonCopy[] | { [key: string]: JsonCopy }

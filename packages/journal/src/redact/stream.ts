@@ -1,10 +1,19 @@
 import type { JsonValue } from '@vitrine/protocol'
-import { type PartialMatch, type TextPart, close, commit, extend, remembered, decide, shortestHeld } from './carry.ts'
 import { type CopyRules, copyJson, type JsonCopy } from './copy.ts'
 import type { GramFilter } from './grams.ts'
 import { type Leaf, putLeaf, visitLeaves } from './leaves.ts'
-import { createPlaces } from './places.ts'
+import {
+  close,
+  commit,
+  decide,
+  extend,
+  type PartialMatch,
+  remembered,
+  shortestHeld,
+  type TextPart,
+} from './partial-match.ts'
 import type { Scanner } from './scanner.ts'
+import { createPlaces } from './secret-positions.ts'
 import { maskSpans, mergeSpans, type Span } from './span.ts'
 
 /**

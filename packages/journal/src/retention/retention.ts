@@ -1,7 +1,7 @@
 import { isEvent, type KnownEvent } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
-import { prepare, type AppendStages } from '../append/prepare.ts'
+import { type AppendStages, prepare } from '../append/prepare.ts'
 import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { dig } from './holes.ts'
 import { rankOf } from './rank.ts'

@@ -1,10 +1,10 @@
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { errnoOf } from '../files/handle.ts'
+import type { ByteSource } from './byte-source.ts'
 import type { Tally } from './limits.ts'
-import type { ByteSource } from './pull.ts'
+import { pipeThroughZlib } from './pipe-through-zlib.ts'
 import { invalid } from './refusal.ts'
 import { schemeOfBytes, type TarScheme } from './scheme.ts'
-import { pipeThroughZlib } from './through.ts'
 
 const chunkSize = 64 * 1024
 
@@ -27,7 +27,10 @@ export async function* expand(
 }
 
 export function compress(source: ByteSource, scheme: Exclude<TarScheme, 'tar'>): AsyncGenerator<Uint8Array> {
-  return pipeThroughZlib(source, scheme === 'tar.gz' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize }))
+  return pipeThroughZlib(
+    source,
+    scheme === 'tar.gz' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize }),
+  )
 }
 
 function counted(source: ByteSource, tally: Tally): ByteSource {

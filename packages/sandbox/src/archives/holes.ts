@@ -1,6 +1,6 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
-import type { TimeSlice } from '../files/pace.ts'
+import type { TimeSlice } from '../files/time-slice.ts'
 import type { Extent } from './member.ts'
 
 const grain = 4 * 1024

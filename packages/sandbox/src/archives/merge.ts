@@ -2,11 +2,11 @@ import { linkSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
 import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
-import { TimeSlice } from '../files/pace.ts'
+import { TimeSlice } from '../files/time-slice.ts'
+import { DirectoryStack } from './directory-stack.ts'
 import { type Entry, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
 import { quoted, refusal } from './refusal.ts'
-import { DirectoryStack } from './trail.ts'
 
 export interface MergeOptions {
   /** Is asked for during the check; once things are moved, they are all moved. */

@@ -1,8 +1,8 @@
 import type { Source } from '../files/closing-stream.ts'
 import type { Handle } from '../files/handle.ts'
+import type { ByteSource } from './byte-source.ts'
 import { compress } from './compression.ts'
 import { type PackOptions, pack } from './pack.ts'
-import type { ByteSource } from './pull.ts'
 import type { TarScheme } from './scheme.ts'
 
 /** A directory as a tar, packed as it is asked for. Closing it closes everything. */

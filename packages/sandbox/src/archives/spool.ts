@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { randomHex } from '@vitrine/protocol'
 import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
+import type { ByteSource } from './byte-source.ts'
 import type { Tally } from './limits.ts'
-import type { ByteSource } from './pull.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
 const writePart = promisify(write)

@@ -1,7 +1,7 @@
 import { about, fileError } from '../files/errors.ts'
 import { type Handle, isMissing } from '../files/handle.ts'
+import { DirectoryStack } from './directory-stack.ts'
 import { orderedNames } from './ordered-names.ts'
-import { DirectoryStack } from './trail.ts'
 
 /** Something that a walk comes by. Its handle is good until the walk goes on. */
 export interface TreeEntry {

@@ -1,10 +1,10 @@
 import type { LeftOut, Unpacked } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
-import type { TimeSlice } from '../files/pace.ts'
+import type { TimeSlice } from '../files/time-slice.ts'
 import type { Attributes, Owner } from './attributes.ts'
 import type { Member } from './member.ts'
 import { ArchiveRules, type Judged, type RuleOptions } from './rules.ts'
-import { TreeBuilder } from './stage.ts'
+import { TreeBuilder } from './tree-builder.ts'
 
 export interface UnpackedTree extends Unpacked {
   /** What the archive says about the directory that it was made of. */

@@ -3,7 +3,7 @@ import { errorText } from './file-errors.ts'
 import { hierarchies } from './layout.ts'
 import { parseMounts } from './mounts.ts'
 import { parsePositions } from './positions.ts'
-import { type Ability, type UsableGroups, probe } from './probe.ts'
+import { type Ability, probe, type UsableGroups } from './probe.ts'
 
 /** What the kernel lets this process do with groups of processes, and why not the rest. */
 export interface CgroupAccess {

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { AllowList } from './allow-list.ts'
-import { type ProxyResponse, answer } from './answer.ts'
 import { type Dialed, dial } from './dial.ts'
 import type { RecordReach } from './event.ts'
+import { answer, type ProxyResponse } from './proxy-response.ts'
 import { type ConnectTarget, recordOpened, recordRefused } from './record.ts'
 import { type Lookup, resolveTarget, shortReason } from './resolve.ts'
-import type { Semaphore } from './seats.ts'
+import type { Semaphore } from './semaphore.ts'
 import { showTarget, type Target } from './target.ts'
 
 /** What all attempts of one proxy share. */
@@ -27,7 +27,11 @@ export interface Reached {
 }
 
 /** Judges, records, then dials: in this order, so that nothing is reached that the journal does not know. */
-export async function attempt(reach: Reach, asked: ConnectTarget, signal: AbortSignal): Promise<Reached | ProxyResponse> {
+export async function attempt(
+  reach: Reach,
+  asked: ConnectTarget,
+  signal: AbortSignal,
+): Promise<Reached | ProxyResponse> {
   const { record, seats } = reach
   const { raw, target } = asked
   if (!('host' in target)) {

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answer, rawAnswer, sendAnswer } from './answer.ts'
 import { attempt, closed, type Reach } from './attempt.ts'
 import { readConnectRequest } from './connect-request.ts'
 import { forward } from './forward.ts'
-import type { ProxyClient } from './guest.ts'
 import { askedIn, authorityOf } from './malformed.ts'
 import { readPlainRequest } from './plain-request.ts'
+import type { ProxyClient } from './proxy-client.ts'
+import { answer, rawAnswer, sendAnswer } from './proxy-response.ts'
 import { recordRefused } from './record.ts'
 import { showTarget } from './target.ts'
 import { join } from './tunnel.ts'
@@ -70,7 +70,11 @@ export async function exchangePlain(
   await sent
 }
 
-export async function refuseMalformed(reach: Reach, guest: ProxyClient, error: MalformedError): Promise<void> {
+export async function refuseMalformed(
+  reach: Reach,
+  guest: ProxyClient,
+  error: MalformedError,
+): Promise<void> {
   const { rawPacket = new Uint8Array(), bytesParsed = 0, code = 'unreadable' } = error
   const raw = askedIn(rawPacket, bytesParsed)
   const reason = `it is not valid HTTP: ${code}`

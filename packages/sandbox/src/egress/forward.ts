@@ -1,9 +1,9 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { answer, sendAnswer } from './answer.ts'
 import { endToEnd, tokens } from './headers.ts'
 import type { PlainRequest } from './plain-request.ts'
+import { answer, sendAnswer } from './proxy-response.ts'
 import { shortReason } from './resolve.ts'
 import { showTarget } from './target.ts'
 

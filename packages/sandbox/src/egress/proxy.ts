@@ -5,10 +5,10 @@ import { readAllowList } from './allow-list.ts'
 import type { Reach } from './attempt.ts'
 import type { RecordReach } from './event.ts'
 import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, reject } from './exchange.ts'
-import { ProxyClient } from './guest.ts'
 import { type EgressLimits, reachLimits } from './limits.ts'
+import { ProxyClient } from './proxy-client.ts'
 import { type Lookup, lookupAll } from './resolve.ts'
-import { Semaphore } from './seats.ts'
+import { Semaphore } from './semaphore.ts'
 
 export interface ReachProxyOptions {
   /** Exactly these hosts with exactly these ports: `'registry.example:443'`. */
@@ -69,9 +69,7 @@ export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
     const guest = guests.get(socket)
     if (guest === undefined || guest.rejected || socket.destroyed) return
     guest.rejected = guest.overLimit
-    run(guest, () =>
-      guest.rejected ? reject(egress, guest, 'too many requests at once') : exchange(guest),
-    )
+    run(guest, () => (guest.rejected ? reject(egress, guest, 'too many requests at once') : exchange(guest)))
   }
 
   // Never listens: it lends its parser to the sockets that it is given.

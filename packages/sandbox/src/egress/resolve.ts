@@ -4,7 +4,7 @@ import { addressRefusal } from './address.ts'
 import type { AllowList } from './allow-list.ts'
 import { readResolved } from './ip.ts'
 import { showTarget, type Target } from './target.ts'
-import { withTimeLimit } from './within.ts'
+import { withTimeLimit } from './time-limit.ts'
 
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
 

@@ -8,8 +8,8 @@ import type { EgressEvent } from '../egress/event.ts'
 import { createEgressProxy, type EgressProxy } from '../egress/proxy.ts'
 import { readTarget, type Target } from '../egress/target.ts'
 import type { Machine } from '../machine/machine.ts'
-import { withoutOperation } from '../outside.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
+import { withoutOperation } from '../without-operation.ts'
 
 /** Where programs inside find the proxy. */
 const proxyPort = 3128
@@ -96,7 +96,8 @@ export class EgressGateway {
     return server
   }
 
-  readonly #record = async (event: EgressEvent) => void (await withoutOperation(() => this.#journal.append([event])))
+  readonly #record = async (event: EgressEvent) =>
+    void (await withoutOperation(() => this.#journal.append([event])))
 }
 
 /** Its port and the very host that is listed: another address of the loopback is another server. */

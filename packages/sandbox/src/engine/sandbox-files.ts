@@ -16,16 +16,16 @@ import {
   type WriteOptions,
 } from '@vitrine/protocol'
 import { checkOptions, fileOptions } from '@vitrine/protocol/options'
+import { checkPath } from '../files/access-roots.ts'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { closingStream } from '../files/closing-stream.ts'
 import { fileError } from '../files/errors.ts'
+import { statOf } from '../files/file-context.ts'
 import type { Identity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
-import { cancelled } from '../files/pace.ts'
-import { checkPath } from '../files/places.ts'
 import { closeFile, fileSource, isSmall, type OpenFile, openFile, readSmall } from '../files/read.ts'
-import { statOf } from '../files/room.ts'
 import { search } from '../files/search.ts'
+import { cancelled } from '../files/time-slice.ts'
 import { walk } from '../files/walk.ts'
 import { type FileContent, writeFile } from '../files/write.ts'
 import { ignoring } from '../watching/ignore.ts'
@@ -33,7 +33,7 @@ import { defaultIgnore } from '../watching/settings.ts'
 import { checkArchive, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, download, extract, upload } from './archiving.ts'
 import type { EngineCore } from './core.ts'
-import { type SandboxFileSystem, untilEither } from './file-side.ts'
+import { type SandboxFileSystem, untilEither } from './sandbox-file-system.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -208,7 +208,8 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ context: room }, as, signal) => search(room, path, { ...options, signal, ignored: ignoring(ignore) }, as),
+      ({ context: room }, as, signal) =>
+        search(room, path, { ...options, signal, ignored: ignoring(ignore) }, as),
       ({ hits, truncated }) => ({ count: hits.length, ...(truncated && { truncated }) }),
     )
   }

@@ -11,7 +11,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
-import { dataPlace, realOrNew } from '../data-place.ts'
+import { dataPlace, realOrNew } from '../data-directory.ts'
 import { readAllowList } from '../egress/allow-list.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
-import { checkPath } from '../files/places.ts'
+import { checkPath } from '../files/access-roots.ts'
 import type { Settings } from './settings.ts'
 
 /** Paths of the workspace that are not persisted, and those that never are: what is mounted there. */

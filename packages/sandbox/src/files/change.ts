@@ -1,10 +1,10 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
+import { checkMode, type FileContext, makeDirectory, mustBeWritable, withParents } from './file-context.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, may, mustChange } from './identity.ts'
-import { TimeSlice } from './pace.ts'
 import { removeTree } from './remove-tree.ts'
-import { checkMode, type FileContext, makeDirectory, mustBeWritable, withParents } from './room.ts'
+import { TimeSlice } from './time-slice.ts'
 import { type ResolvedPath, walk } from './walk.ts'
 
 export function makeDirectories(

@@ -1,4 +1,4 @@
-import { cancelled } from './pace.ts'
+import { cancelled } from './time-slice.ts'
 
 /** Where a stream has its bytes from. */
 export interface Source {

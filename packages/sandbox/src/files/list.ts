@@ -1,9 +1,9 @@
 import { opendirSync } from 'node:fs'
 import { type FileList, type FileStat, VitrineError } from '@vitrine/protocol'
+import { type FileContext, fileStat } from './file-context.ts'
 import type { Handle } from './handle.ts'
 import { type Identity, must } from './identity.ts'
-import { TimeSlice } from './pace.ts'
-import { type FileContext, fileStat } from './room.ts'
+import { TimeSlice } from './time-slice.ts'
 import { walk } from './walk.ts'
 
 export async function list(

@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
 import type { Source } from './closing-stream.ts'
 import { fileError } from './errors.ts'
+import type { FileContext } from './file-context.ts'
 import { type Identity, must } from './identity.ts'
-import type { FileContext } from './room.ts'
 import { walk } from './walk.ts'
 
 const { O_NONBLOCK, O_RDONLY } = constants

@@ -1,7 +1,7 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { randomHex, VitrineError } from '@vitrine/protocol'
 import { errnoOf, type Handle, isMissing } from './handle.ts'
-import { TimeSlice } from './pace.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /** How deep directories are held open; what is deeper is brought up first. */
 const maxOpen = 64

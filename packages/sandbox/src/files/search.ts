@@ -1,12 +1,12 @@
 import { closeSync, constants } from 'node:fs'
 import { type SearchHit, type SearchOptions, type SearchResult, VitrineError } from '@vitrine/protocol'
+import type { FileContext } from './file-context.ts'
 import type { Handle } from './handle.ts'
 import { type Identity, may } from './identity.ts'
 import { directoryAt } from './list.ts'
 import { blockBytes, matchingLines } from './matching-lines.ts'
 import { type NamePattern, namePattern } from './name-pattern.ts'
-import { TimeSlice } from './pace.ts'
-import type { FileContext } from './room.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /** Deeper than this nothing is looked for. */
 const maxDepth = 256

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import type { AccessRoot, AccessRoots } from './access-roots.ts'
 import { fileError, outside } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type Identity, mustSearch } from './identity.ts'
-import type { AccessRoot, AccessRoots } from './places.ts'
 
 const maxLinks = 40
 
@@ -38,7 +38,12 @@ export interface ResolvedPath {
  * workspace and what is granted. The kernel never sees more than one name, so nothing that is swapped meanwhile can
  * lead it elsewhere.
  */
-export function walk<T>(places: AccessRoots, path: string, options: WalkOptions, use: (spot: ResolvedPath) => T): T {
+export function walk<T>(
+  places: AccessRoots,
+  path: string,
+  options: WalkOptions,
+  use: (spot: ResolvedPath) => T,
+): T {
   const way = new Way(places, path, options)
   try {
     return use(way.follow())

@@ -16,21 +16,21 @@ import { promisify } from 'node:util'
 import { type FileStat, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
 import { bufferedReader } from './buffered-reader.ts'
 import { fileError, sourceFailed } from './errors.ts'
-import { errnoOf, type Handle } from './handle.ts'
-import { type Identity, must, mustChange } from './identity.ts'
-import { cancelled } from './pace.ts'
 import {
   checkMode,
   type FileContext,
   fileStat,
   givesFiles,
+  giveToOwner,
   mustBeWritable,
   ownerAt,
   plainMode,
-  giveToOwner,
   withParents,
-} from './room.ts'
+} from './file-context.ts'
+import { errnoOf, type Handle } from './handle.ts'
+import { type Identity, must, mustChange } from './identity.ts'
 import type { Draft } from './staging.ts'
+import { cancelled } from './time-slice.ts'
 import { type ResolvedPath, walk } from './walk.ts'
 
 export type FileContent = string | Uint8Array | ReadableStream<Uint8Array>
@@ -67,7 +67,10 @@ export async function writeFile(
     const added = walk(room.places, path, { as }, (spot) => {
       checkTarget(room, spot, options, as)
       if (!append || spot.entry === undefined) return publish(room, spot, written, options, as)
-      return { fd: spot.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK), told: room.places.displayPath(spot.path) }
+      return {
+        fd: spot.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK),
+        told: room.places.displayPath(spot.path),
+      }
     })
     return 'fd' in added ? await addTo(added.fd, written.fd, added.told, options.mode) : added
   } catch (error) {
@@ -77,7 +80,12 @@ export async function writeFile(
   }
 }
 
-function checkTarget(room: FileContext, spot: ResolvedPath, options: WriteOptions, as: Identity | undefined): void {
+function checkTarget(
+  room: FileContext,
+  spot: ResolvedPath,
+  options: WriteOptions,
+  as: Identity | undefined,
+): void {
   const { entry, parent, missing } = spot
   const told = room.places.displayPath(spot.path)
   if (entry?.kind === 'directory') throw new VitrineError('file_is_directory', `${told} is a directory.`)

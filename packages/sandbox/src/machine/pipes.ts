@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
 import { launchError } from './launch-errors.ts'
-import type { WaitStatus, Launch } from './machine.ts'
+import type { Launch, WaitStatus } from './machine.ts'
 
 /** A file to execute, with what the operating system must know about it. */
 export interface Program {
@@ -55,7 +55,10 @@ export function spawnOrExplain(
 }
 
 /** The process id, or why there is none. */
-export function begun(child: ChildProcess, launch: Launch): Promise<{ pid: number; ended: Promise<WaitStatus> }> {
+export function begun(
+  child: ChildProcess,
+  launch: Launch,
+): Promise<{ pid: number; ended: Promise<WaitStatus> }> {
   const ended = new Promise<WaitStatus>((settle) => {
     child.once('exit', (code, signal) => settle({ code, signal }))
   })

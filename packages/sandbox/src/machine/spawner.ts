@@ -3,11 +3,11 @@ import { Socket } from 'node:net'
 import { constants } from 'node:os'
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
-import { inBackground } from '../in-background.ts'
-import { type Supervisor, keeperAt, killKept, signalSupervised, stopKept } from './kept.ts'
+import { inBackground } from '../detach-child.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
-import type { WaitStatus, Launch, Launched } from './machine.ts'
+import type { Launch, Launched, WaitStatus } from './machine.ts'
 import { encodeRequest, type Identity } from './request.ts'
+import { keeperAt, killKept, type Supervisor, signalSupervised, stopKept } from './supervised.ts'
 
 /** More than that the small program does not take. */
 const maxRequestBytes = 4 * 1024 * 1024

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
-import type { WaitStatus, Launch, LaunchedTerminal } from './machine.ts'
+import type { Launch, LaunchedTerminal, WaitStatus } from './machine.ts'
 import { begun, type Program, spawnOrExplain } from './pipes.ts'
 
 /** Where a program that takes the other end finds it: the first descriptor after the three streams. */

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
 import { type ProcessExit, VitrineError } from '@vitrine/protocol'
-import type { WaitStatus, Launch, Launched } from '../machine/machine.ts'
+import type { Launch, Launched, WaitStatus } from '../machine/machine.ts'
 import { OutputRecorder, type OutputStream } from '../output/recorder.ts'
-import { drainOutput } from './last-words.ts'
+import { drainOutput } from './drain-output.ts'
 import type { ProcessHost } from './process-host.ts'
 
 export type OutputListener = (stream: OutputStream, chunk: Buffer) => void

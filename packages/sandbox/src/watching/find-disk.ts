@@ -1,7 +1,7 @@
 import { randomHex, VitrineError } from '@vitrine/protocol'
 import type { Disk, OpenDirectory } from './disk.ts'
 import { type FindCommand, gnuFind, plainFind } from './find-command.ts'
-import { FindRecords, type FindRecord } from './find-records.ts'
+import { type FindRecord, FindRecords } from './find-records.ts'
 import type { Node } from './node.ts'
 
 /** What of all that has changed between two looks is read, at most. */

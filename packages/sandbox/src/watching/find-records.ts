@@ -74,7 +74,10 @@ export class FindRecords {
       numbers.map(Number)
     const parent = names
       .slice(0, -1)
-      .reduce<Map<string, FindRecord> | undefined>((directory, name) => directory?.get(name)?.children, this.#top)
+      .reduce<Map<string, FindRecord> | undefined>(
+        (directory, name) => directory?.get(name)?.children,
+        this.#top,
+      )
     const name = names.at(-1)
     // Its directory was gone before the listing came to it.
     if (parent === undefined || name === undefined) return

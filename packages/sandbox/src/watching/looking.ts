@@ -1,5 +1,5 @@
-import { TimeSlice } from '../files/pace.ts'
-import { withoutOperation } from '../outside.ts'
+import { TimeSlice } from '../files/time-slice.ts'
+import { withoutOperation } from '../without-operation.ts'
 import type { Node } from './node.ts'
 import type { ChangeRecorder } from './recorder.ts'
 import type { Tree } from './tree.ts'

@@ -51,7 +51,9 @@ export async function watchWorkspace(
       ignored: ignoring(settings.ignore),
       maxEntries: settings.maxEntries,
       imageBytes: settings.imageBytes,
-      ...(settings.mode === 'native' && { onNotice: (node: Node, name: string | null) => heard?.(node, name) }),
+      ...(settings.mode === 'native' && {
+        onNotice: (node: Node, name: string | null) => heard?.(node, name),
+      }),
       onUncovered: (where, reason) => uncovered.add(where, reason),
     },
     seenOf(root.stats),

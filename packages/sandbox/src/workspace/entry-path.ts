@@ -1,5 +1,5 @@
 import { isVitrineError } from '@vitrine/protocol'
-import { checkPath } from '../files/places.ts'
+import { checkPath } from '../files/access-roots.ts'
 import { invalid, type Where } from './invalid.ts'
 
 /** The names on the way from the workspace's root to an entry; none for the root itself. */

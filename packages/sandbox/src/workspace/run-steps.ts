@@ -1,6 +1,6 @@
 import type { Operation } from '@vitrine/journal'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { cancelled } from '../files/pace.ts'
+import { cancelled } from '../files/time-slice.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Where } from './invalid.ts'
 

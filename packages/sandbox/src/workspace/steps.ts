@@ -72,7 +72,8 @@ function copy(entry: Plan['copy'][number], { core, journal }: Ground): Step {
   return step(entry, 'copy', (signal) => {
     const facts = { path: path.toWellFormed(), source, ...(ignore.length > 0 && { ignore }) }
     const limits = core.settings.archiveLimits
-    const run = () => copyIn(core.files().context, findSource(where, source), path, { ignore, limits, signal })
+    const run = () =>
+      copyIn(core.files().context, findSource(where, source), path, { ignore, limits, signal })
     return journal.operate('copy_in', facts, run, { finish: (copied) => ({ ...copied }), signal })
   })
 }

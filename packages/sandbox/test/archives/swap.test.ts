@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { replaceContents } from '../../src/archives/swap.ts'
+import { replaceContents } from '../../src/archives/replace-contents.ts'
 import { openDescriptors, rooms } from './fixtures/room.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Grant } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkPath, AccessRoots } from '../../src/files/places.ts'
+import { AccessRoots, checkPath } from '../../src/files/access-roots.ts'
 import { folder } from './fixtures/folder.ts'
 import { openBelow } from './fixtures/open-descriptors.ts'
 

@@ -2,7 +2,7 @@ import { type AgentInfo, type InstallProgress, toProblem, VitrineError } from '@
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon.ts'
 import type { HandlersOf, JsonOf } from '../routing/call.ts'
-import { omitUndefined } from '../routing/present.ts'
+import { omitUndefined } from '../routing/omit-undefined.ts'
 import { frame } from '../streams/frames.ts'
 import { eventStream, type StreamSource } from '../streams/stream.ts'
 

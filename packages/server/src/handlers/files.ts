@@ -1,9 +1,9 @@
 import type { ArchiveOptions, ArchiveScheme, FileOptions } from '@vitrine/protocol'
 import type { fileRoutes } from '@vitrine/protocol/http'
-import { bytesAnswer, readRange, streamAnswer } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
+import { bytesAnswer, readRange, streamAnswer } from '../responses/bytes.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
-import { omitUndefined } from '../routing/present.ts'
+import { omitUndefined } from '../routing/omit-undefined.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 

@@ -1,6 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import { type EventData, isEvent, type PromptResult, VitrineError } from '@vitrine/protocol'
-import { omitUndefined } from '../routing/present.ts'
+import { omitUndefined } from '../routing/omit-undefined.ts'
 
 /** How a turn ended that this daemon did not begin, as the record has it: it is given, or thrown. */
 export async function recordedTurn(

@@ -1,10 +1,10 @@
 import { commandPolicy, type HostCreateOptions, type HostSandbox } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
 import type { sandboxRoutes } from '@vitrine/protocol/http'
-import { streamAnswer } from '../answers/bytes.ts'
 import type { Daemon } from '../daemon.ts'
+import { streamAnswer } from '../responses/bytes.ts'
 import type { HandlersOf } from '../routing/call.ts'
-import { omitUndefined } from '../routing/present.ts'
+import { omitUndefined } from '../routing/omit-undefined.ts'
 
 export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes> {
   const { host, defaultSandbox } = daemon

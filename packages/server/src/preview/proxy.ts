@@ -3,15 +3,19 @@ import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type PortAddress, VitrineError } from '@vitrine/protocol'
 import type { Daemon } from '../daemon.ts'
-import { HttpResponse } from '../exchange/answer.ts'
-import type { HttpRequest } from '../exchange/asked.ts'
-import { closingParts } from '../exchange/body.ts'
-import { http } from '../exchange/http.ts'
+import { closingParts } from '../http/body.ts'
+import { http } from '../http/http.ts'
+import type { HttpRequest } from '../http/http-request.ts'
+import { HttpResponse } from '../http/http-response.ts'
 import { forwarded, returned } from './headers.ts'
 import type { FoundPreview } from './previews.ts'
 
 /** Hands a request on to the port of its preview, and to no other. */
-export async function proxy(daemon: Daemon, { preview, path, by }: FoundPreview, request: HttpRequest): Promise<HttpResponse> {
+export async function proxy(
+  daemon: Daemon,
+  { preview, path, by }: FoundPreview,
+  request: HttpRequest,
+): Promise<HttpResponse> {
   const address = await addressOf(daemon, preview)
   const { search } = request
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)

@@ -1,7 +1,7 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import { parseAs, strict } from '@vitrine/protocol/options'
-import type { HttpRequest } from '../exchange/asked.ts'
+import type { HttpRequest } from '../http/http-request.ts'
 
 /** The body as its route wants it: JSON that was checked, or bytes as they come. */
 export async function readBody(request: HttpRequest, route: Route, maxBytes: number): Promise<unknown> {

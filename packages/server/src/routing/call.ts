@@ -3,10 +3,10 @@ import type { Journal } from '@vitrine/journal'
 import type { JsonObject, JsonValue } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
-import type { JsonAnswer } from '../answers/json.ts'
-import type { HttpResponse } from '../exchange/answer.ts'
-import type { HttpRequest } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
+import type { HttpRequest } from '../http/http-request.ts'
+import type { HttpResponse } from '../http/http-response.ts'
+import type { JsonAnswer } from '../responses/json.ts'
 
 /** One request on its way to a handler. */
 export interface RequestContext {

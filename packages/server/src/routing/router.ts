@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { type CallContext, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
-import { json } from '../answers/json.ts'
-import { withKeepAlive } from '../answers/keep-alive-body.ts'
-import { problemAnswer } from '../answers/problem.ts'
 import type { Daemon } from '../daemon.ts'
-import { HttpResponse } from '../exchange/answer.ts'
-import type { HttpRequest } from '../exchange/asked.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
+import type { HttpRequest } from '../http/http-request.ts'
+import { HttpResponse } from '../http/http-response.ts'
+import { json } from '../responses/json.ts'
+import { withKeepAlive } from '../responses/keep-alive-body.ts'
+import { problemAnswer } from '../responses/problem.ts'
 import { checkQuery, readBody } from './body.ts'
 import type { Call, HandlersOf, RequestContext } from './call.ts'
-import { RouteTrie } from './paths.ts'
-import { omitUndefined } from './present.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import { readQuery } from './query.ts'
+import { RouteTrie } from './route-trie.ts'
 
 type AnyHandler = (call: Call<never, never>) => Promise<unknown>
 type RouteHandler = (context: RequestContext) => Promise<HttpResponse>
@@ -186,5 +186,7 @@ function openApi(): string {
 
 function answerOf({ status = 200 }: Route, given: unknown): HttpResponse {
   if (given instanceof HttpResponse) return given
-  return status === 204 || given === undefined ? new HttpResponse(204, securityHeaders, null) : json(status, given)
+  return status === 204 || given === undefined
+    ? new HttpResponse(204, securityHeaders, null)
+    : json(status, given)
 }

@@ -1,7 +1,7 @@
 import { toProblem } from '@vitrine/protocol'
-import { HttpResponse } from '../exchange/answer.ts'
-import { closingParts } from '../exchange/body.ts'
 import { securityHeaders } from '../guard/headers.ts'
+import { closingParts } from '../http/body.ts'
+import { HttpResponse } from '../http/http-response.ts'
 import { frame } from './frames.ts'
 
 /** What a stream is made of. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
-import { problemAnswer } from '../answers/problem.ts'
-import { HttpResponse } from '../exchange/answer.ts'
 import { pageHeaders } from '../guard/headers.ts'
+import { HttpResponse } from '../http/http-response.ts'
+import { problemAnswer } from '../responses/problem.ts'
 
 const files: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
   '/ui/': { name: 'index.html', type: 'text/html; charset=utf-8' },

@@ -1,7 +1,7 @@
 import type { Routes } from '@vitrine/protocol/http'
 import { describe, expectTypeOf, it } from 'vitest'
-import { bytesAnswer } from '../../src/answers/bytes.ts'
-import { encodedJson, json } from '../../src/answers/json.ts'
+import { bytesAnswer } from '../../src/responses/bytes.ts'
+import { encodedJson, json } from '../../src/responses/json.ts'
 import type { CallOf, Handler, ParamsOf } from '../../src/routing/call.ts'
 
 /** These are checked by the compiler: a `@ts-expect-error` without an error does not compile. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { withKeepAlive } from '../../src/answers/keep-alive-body.ts'
-import { problemAnswer } from '../../src/answers/problem.ts'
-import { HttpResponse } from '../../src/exchange/answer.ts'
-import { closingParts } from '../../src/exchange/body.ts'
+import { closingParts } from '../../src/http/body.ts'
+import { HttpResponse } from '../../src/http/http-response.ts'
+import { withKeepAlive } from '../../src/responses/keep-alive-body.ts'
+import { problemAnswer } from '../../src/responses/problem.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial, readAnswer } from '../raw.ts'
 

@@ -3,8 +3,8 @@ import { asFields } from '../fields.ts'
 import { millisecondsOf } from '../moment.ts'
 import { escapeForTerminal } from './escape-for-terminal.ts'
 import { compact } from './summary/compact.ts'
+import { type EventSummary, say, type Tone } from './summary/event-summary.ts'
 import { gapSaid } from './summary/record.ts'
-import { type EventSummary, say, type Tone } from './summary/said.ts'
 import { summaryOf } from './summary/summaries.ts'
 
 /** The columns of an event's line. Every text is safe to print. */

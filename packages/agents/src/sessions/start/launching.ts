@@ -17,7 +17,11 @@ interface LaunchEnvironment {
 }
 
 /** How a known agent is started here; one that is missing is installed first. */
-export async function launchFor(entry: AgentEntry, place: LaunchEnvironment, signal: AbortSignal): Promise<AgentLaunch> {
+export async function launchFor(
+  entry: AgentEntry,
+  place: LaunchEnvironment,
+  signal: AbortSignal,
+): Promise<AgentLaunch> {
   const { agents, sandbox } = place
   const { name, source } = entry
   await mayRunHere(entry, sandbox)

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
-import { giveAway } from '../give-folders.ts'
+import { giveAway } from '../chown-folders.ts'
 import { sandboxUser } from './accounts.ts'
 import { bubblewrapArguments } from './layout.ts'
 import {
@@ -48,7 +48,10 @@ export async function planForRoot(
     const copies = await writableSystem(options.state, accounts, systemEntries(), uids)
     const mounts = [...copies.mounts, ...machineMounts(options, sources)]
     const args = bubblewrapArguments(layoutOf(options, copies.system, mounts))
-    return { file: program, args: ['build', ...machineArgs, ...copies.machineArgs, '--', bubblewrap, ...args] }
+    return {
+      file: program,
+      args: ['build', ...machineArgs, ...copies.machineArgs, '--', bubblewrap, ...args],
+    }
   }
   machineArgs.push(`bind=passwd:${accounts.passwd}`, `bind=group:${accounts.group}`)
   const staged = { passwd: stage('passwd'), group: stage('group') }

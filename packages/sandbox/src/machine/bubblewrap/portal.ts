@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { Server, Socket } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
-import { inBackground } from '../../in-background.ts'
+import { inBackground } from '../../detach-child.ts'
 
 interface PendingSocket {
   resolve(handle: unknown): void

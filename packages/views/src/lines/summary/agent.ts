@@ -3,8 +3,8 @@ import { fieldsIn, textIn, textsIn } from '../../fields.ts'
 import { sizeText } from '../size.ts'
 import { endedByText, endingText, endingTone } from './ending.ts'
 import { envelopeText } from './envelope.ts'
+import { type Summary, say } from './event-summary.ts'
 import { longTextIn } from './long-text.ts'
-import { type Summary, say } from './said.ts'
 
 export const agentSummaries = {
   'agent.installed': (data) => say('good', textIn(data, 'agent'), textIn(data, 'version')),

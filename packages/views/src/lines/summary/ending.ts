@@ -1,7 +1,7 @@
 import { type Fields, idIn, numberIn, outcomeIn } from '../../fields.ts'
 import { durationText } from '../duration.ts'
+import type { Tone } from './event-summary.ts'
 import { longTextIn } from './long-text.ts'
-import type { Tone } from './said.ts'
 
 /** How something ended: outcome, exit code or signal, duration, and what went wrong. */
 export function endingText(data: Fields): string {

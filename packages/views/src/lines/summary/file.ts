@@ -1,7 +1,7 @@
 import { countIn, type Fields, textIn, textsIn } from '../../fields.ts'
 import { exactPath } from '../../files/exact-path.ts'
 import { sizeText } from '../size.ts'
-import { type EventSummary, type Summary, say, type Tone } from './said.ts'
+import { type EventSummary, type Summary, say, type Tone } from './event-summary.ts'
 
 export const fileSummaries = {
   'file.created': (data) => fileSaid('good', data),

@@ -1,5 +1,5 @@
 import { type Fields, numberIn, textIn } from '../../fields.ts'
-import { type Summary, say } from './said.ts'
+import { type Summary, say } from './event-summary.ts'
 
 export const networkSummaries = {
   'network.allowed': (data) => say('dim', addressText(data)),

@@ -3,7 +3,7 @@ import { subjectOf } from '../../subject.ts'
 import { sizeText } from '../size.ts'
 import { compactBut } from './compact.ts'
 import { endingText, endingTone } from './ending.ts'
-import { type Summary, say } from './said.ts'
+import { type Summary, say } from './event-summary.ts'
 
 export const operationSummaries = {
   'operation.started': (data) => {

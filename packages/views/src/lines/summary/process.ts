@@ -3,8 +3,8 @@ import { type Fields, numberIn, textIn, textsIn } from '../../fields.ts'
 import { commandText } from '../../subject.ts'
 import { sizeText } from '../size.ts'
 import { endingText, endingTone } from './ending.ts'
+import { type Summary, say } from './event-summary.ts'
 import { longTextIn } from './long-text.ts'
-import { type Summary, say } from './said.ts'
 
 export const processSummaries = {
   'process.started': (data) => {

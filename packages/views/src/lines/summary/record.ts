@@ -3,7 +3,7 @@ import { durationText } from '../duration.ts'
 import { sizeText } from '../size.ts'
 import { compact, compactBut } from './compact.ts'
 import { errorText } from './ending.ts'
-import { type EventSummary, type Summary, say, type Tone } from './said.ts'
+import { type EventSummary, type Summary, say, type Tone } from './event-summary.ts'
 
 const levelTones: Readonly<Record<string, Tone>> = { debug: 'dim', info: 'plain', warn: 'warn', error: 'bad' }
 

@@ -1,7 +1,7 @@
 import { numberIn, textIn } from '../../fields.ts'
 import { compactBut } from './compact.ts'
 import { endingText, endingTone } from './ending.ts'
-import { type Summary, say } from './said.ts'
+import { type Summary, say } from './event-summary.ts'
 
 export const runtimeSummaries = {
   'run.started': (data, event) => say('accent', textIn(data, 'name'), event.run),

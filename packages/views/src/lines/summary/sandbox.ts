@@ -1,6 +1,6 @@
 import { textIn } from '../../fields.ts'
 import { errorText } from './ending.ts'
-import { type Summary, say } from './said.ts'
+import { type Summary, say } from './event-summary.ts'
 
 export const sandboxSummaries = {
   'sandbox.created': (data, event) =>

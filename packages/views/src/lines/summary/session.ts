@@ -2,7 +2,7 @@ import { type Fields, fieldsIn, numberIn, textIn } from '../../fields.ts'
 import { attachmentText, contentOf } from '../../transcript/content.ts'
 import { compact } from './compact.ts'
 import { endedByText, endingText, endingTone, errorText } from './ending.ts'
-import { type Summary, say } from './said.ts'
+import { type Summary, say } from './event-summary.ts'
 
 export const sessionSummaries = {
   'session.created': (data, event) =>

@@ -1,12 +1,12 @@
 import type { EventType } from '@vitrine/protocol'
 import { agentSummaries } from './agent.ts'
+import type { Summary } from './event-summary.ts'
 import { fileSummaries } from './file.ts'
 import { networkSummaries } from './network.ts'
 import { operationSummaries } from './operation.ts'
 import { processSummaries } from './process.ts'
 import { recordSummaries } from './record.ts'
 import { runtimeSummaries } from './runtime.ts'
-import type { Summary } from './said.ts'
 import { sandboxSummaries } from './sandbox.ts'
 import { sessionSummaries } from './session.ts'
 

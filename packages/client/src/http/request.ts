@@ -1,0 +1,134 @@
+import { fromProblem, isVitrineError, VitrineError } from '@vitrine/protocol'
+import { pathOf, type Query, queryOf } from './address.ts'
+import { CancellableCall } from './cancellable-call.ts'
+import { connectionFailed, failureOf, isLateProblem } from './failures.ts'
+import type { HttpClient } from './http-client.ts'
+import { type Outgoing, sendable } from './outgoing.ts'
+import { RequestCancellation } from './request-cancellation.ts'
+
+export interface RequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below where the wire is. */
+  readonly path: readonly string[]
+  readonly query?: Query
+  readonly json?: unknown
+  readonly bytes?: Outgoing
+  readonly headers?: Readonly<Record<string, string>>
+  /** The caller's: when it aborts, the server is told, and what it then answers is the answer. */
+  readonly signal?: AbortSignal | undefined
+  /** When it aborts, nobody wants the answer any more: the connection is dropped. */
+  readonly until?: AbortSignal | undefined
+  /** How long the answer may take at most; `none` is for work. By default a `GET` is a question, and the rest is work. */
+  readonly limitMs?: number | 'none'
+}
+
+/** An answer that has begun, and how to be done with it. */
+export interface RequestResult {
+  readonly response: Response
+  readonly cancellation: RequestCancellation
+  readonly where: string
+}
+
+/** Asks, and throws whatever is no success. */
+export async function request(http: HttpClient, asked: RequestOptions): Promise<RequestResult> {
+  const { method = 'GET', query = {}, bytes, signal, until } = asked
+  const path = pathOf([...http.parts, ...asked.path])
+  const where = `${method} ${path}`
+  const address = `${http.url}${path}${queryOf(query)}`
+  const named = signal && new CancellableCall(http, signal)
+  const cancellation = new RequestCancellation({
+    where,
+    caller: signal ?? until,
+    closing: http.closing,
+    limitMs: limitOf(http, asked),
+    named,
+  })
+  try {
+    if (cancellation.signal.aborted) throw cancellation.error()
+    const response = await http.fetch(address, {
+      method,
+      ...(await contentOf(http, asked, named)),
+      signal: cancellation.signal,
+    })
+    if (response.ok) return { response, cancellation, where }
+    throw await failureOf(response, where)
+  } catch (error) {
+    bytes?.cancel()
+    cancellation.release()
+    if (cancellation.signal.aborted) throw cancellation.error(error)
+    throw bytes?.failure() ?? (isVitrineError(error) ? error : cancellation.error(error))
+  }
+}
+
+function limitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions): number | undefined {
+  if (limitMs === 'none') return undefined
+  return limitMs ?? (method === 'GET' ? http.timeoutMs : undefined)
+}
+
+async function contentOf(
+  http: HttpClient,
+  { json, bytes, headers }: RequestOptions,
+  named: CancellableCall | undefined,
+): Promise<RequestInit> {
+  // Whatever takes minutes: its headers come before anybody gives up on them, and its JSON in the end.
+  const patient = { accept: 'application/json', 'vitrine-keepalive': 'true' }
+  const all = { ...patient, ...http.headers(), ...headers, ...named?.headers() }
+  if (bytes !== undefined) {
+    const body = named?.isCancelled ? new Uint8Array() : bytes.body
+    return { headers: { ...all, 'content-type': 'application/octet-stream' }, ...(await sendable(body)) }
+  }
+  if (json === undefined) return { headers: all }
+  return { headers: { ...all, 'content-type': 'application/json' }, body: written(json) }
+}
+
+function written(json: unknown): string {
+  try {
+    return JSON.stringify(json)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new VitrineError('argument_invalid', `It cannot be written as JSON: ${reason}`, { cause: error })
+  }
+}
+
+/** Asks for JSON. The server answers with what the contract says; nothing here checks it a second time. */
+export async function requestJson<T>(http: HttpClient, asked: RequestOptions): Promise<T> {
+  const answer = await request(http, asked)
+  return answered(await textOf(answer, asked), answer) as T
+}
+
+/** Read to its end, a connection can be used again. */
+async function textOf(
+  { response, cancellation: callOff }: RequestResult,
+  { bytes }: RequestOptions,
+): Promise<string> {
+  try {
+    return await response.text()
+  } catch (error) {
+    throw callOff.error(error)
+  } finally {
+    callOff.release()
+    bytes?.cancel()
+  }
+}
+
+function answered(text: string, { where, response }: RequestResult): unknown {
+  const answer = parsed(text, where, response.status)
+  if (isLateProblem(answer)) throw fromProblem(answer)
+  return answer
+}
+
+function parsed(text: string, where: string, status: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw connectionFailed(`${where}: expected JSON, got something else with ${status}.`, error, status)
+  }
+}
+
+/** Asks for something to be done that has no answer. */
+export async function requestVoid(http: HttpClient, asked: RequestOptions): Promise<void> {
+  const answer = await request(http, asked)
+  const text = await textOf(answer, asked)
+  // What took long has begun as a success; what came of it is known now.
+  if (text.trim() !== '') answered(text, answer)
+}

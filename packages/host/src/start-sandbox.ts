@@ -1,0 +1,80 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { agentFolders, SandboxSessions } from '@vitrine/agents'
+import { createLocalSandbox, type LocalOptions } from '@vitrine/sandbox'
+import type { HostCreateOptions, HostParts } from './host.ts'
+import { HostSandbox } from './host-sandbox.ts'
+import type { SandboxRecord } from './records.ts'
+import { SandboxShutdown } from './sandbox-shutdown.ts'
+import { isRoot } from './settings.ts'
+import { lastingManifest } from './stored-manifest.ts'
+
+export interface RaiseOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
+  readonly signal: AbortSignal
+  /** It is not here any more. */
+  onClosed(): void
+}
+
+/** Starts the engine of a record, and puts agents into it. */
+export async function raiseSandbox(
+  parts: HostParts,
+  record: SandboxRecord,
+  { policy, onAsk, signal, onClosed: onLeft }: RaiseOptions,
+): Promise<HostSandbox> {
+  const { store, agents, records } = parts
+  const { id, workspace } = record
+  const engine = await createLocalSandbox({
+    id,
+    store,
+    provider: { name: 'local', options: localOptions(parts, record.local) },
+    ...(workspace !== undefined && { workspace }),
+    ...(policy && { policy }),
+    ...(onAsk && { onAsk }),
+    signal,
+  })
+  try {
+    const { dev: device, ino: inode } = statSync(engine.root)
+    records.put({
+      ...record,
+      ...(workspace !== undefined && { workspace: lastingManifest(workspace) }),
+      directory: { path: engine.root, device, inode },
+    })
+    const journal = await store.journal(id, { source: 'host', sandbox: id })
+    const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
+    await sessions.closeInterrupted()
+    const ending = new SandboxShutdown(engine, sessions, (how) => {
+      if (how === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+      onLeft()
+    })
+    return new HostSandbox(engine, sessions, ending)
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+function localOptions({ data, defaults, agents }: HostParts, given: LocalOptions): LocalOptions {
+  const options = { ...defaults, ...given, data }
+  const isolated = options.isolation !== 'none'
+  const binds = isolated ? agentFolders(agents).map((source) => ({ source })) : []
+  const user = options.user ?? plainUser(options.root, agents.node)
+  return {
+    ...options,
+    ...(binds.length > 0 && { binds: [...(options.binds ?? []), ...binds] }),
+    ...(user !== undefined && { user }),
+  }
+}
+
+/** Without isolation a root host lets another user run commands: whoever owns the folder, or nobody. */
+function plainUser(root: string | undefined, node: string): string | undefined {
+  // Where others may not run Node, no agent could be started as one of them.
+  if (!isRoot() || !othersMayEnter(dirname(node))) return undefined
+  if (root === undefined) return 'nobody'
+  const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? 0
+  return owner === 0 ? undefined : String(owner)
+}
+
+function othersMayEnter(folder: string): boolean {
+  const open = (statSync(folder).mode & 0o001) !== 0
+  return open && (folder === dirname(folder) || othersMayEnter(dirname(folder)))
+}

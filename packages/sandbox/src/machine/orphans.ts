@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import type { OpenWork } from '@vitrine/protocol'
+import { findCgroups } from '../cgroups/access.ts'
+import { groupPrefix } from '../cgroups/name.ts'
+import { sweepCgroups } from '../cgroups/sweep.ts'
+import { dataPlace } from '../data-directory.ts'
+import { killMembers } from './kill-tree.ts'
+import { carriesMarker, descendantsOf } from './process-table.ts'
+
+const variable = 'VITRINE_SANDBOX'
+
+/** A sandbox among all of this machine: another data directory may have one with the same id. */
+export function ownerTagOf(sandbox: string, data: string): string {
+  return `${sandbox}@${createHash('sha256').update(data).digest('hex').slice(0, 12)}`
+}
+
+/** What every process of a sandbox carries in its environment. */
+export function sandboxMarker(ownerTag: string): Readonly<Record<string, string>> {
+  return { [variable]: ownerTag }
+}
+
+/** Everything with this mark. */
+export function markedBy(ownerTag: string, pids: Iterable<number>): number[] {
+  const marker = `${variable}=${ownerTag}`
+  return [...pids].filter((pid) => pid !== process.pid && carriesMarker(pid, marker))
+}
+
+/**
+ * Ends what a dead host's sandboxes still run. The guard has done it already, unless it was killed as well.
+ * `data` is where these sandboxes keep what is theirs, as for `local`.
+ *
+ * @example
+ * const store = await openStore(sqliteStore({ path }), { sweep: (open) => killOrphans(open) })
+ */
+export async function killOrphans(open: readonly OpenWork[], data?: string): Promise<void> {
+  const sandboxes = new Set(
+    open.flatMap(({ context: { sandbox } }) => (sandbox === undefined ? [] : [sandbox])),
+  )
+  if (sandboxes.size === 0 || process.platform !== 'linux') return
+  const cgroups = await findCgroups()
+  const place = dataPlace(data)
+  for (const id of sandboxes) {
+    const ownerTag = ownerTagOf(id, place)
+    await killMembers((table) => {
+      const marked = markedBy(ownerTag, table.keys())
+      return new Set([...marked, ...descendantsOf(marked, table)])
+    })
+    if (cgroups.kill) await sweepCgroups(cgroups, groupPrefix(ownerTag))
+  }
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { VitrineError } from '@vitrine/protocol'
+import { hostName } from '../guard/hosts.ts'
+import type { HttpRequest } from './http-request.ts'
+
+/** What the parser of addresses leaves as it is. */
+const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
+
+/** A body up to this size comes in few parts. */
+const smallBytes = 64 * 1024
+
+/** A request to a server of Node. */
+export class NodeRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly search: string
+  readonly protocol = 'http:'
+  readonly host: string
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+  #body: ReadableStream<Uint8Array> | undefined
+  #leaving: AbortController | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    const { method = 'GET', url = '/', headers } = incoming
+    const { host } = headers
+    if (host === undefined || hostName(host) === undefined)
+      throw new VitrineError('host_refused', 'The Host header is missing, or is not the name of a host.')
+    const at = url.indexOf('?')
+    const path = at === -1 ? url : url.slice(0, at)
+    const search = at === -1 ? '' : url.slice(at)
+    this.method = method
+    this.path = plainPath.test(path) ? path : parsedPath(path, host)
+    this.search = search === '?' ? '' : search
+    this.host = host
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  headers(): IncomingMessage['headers'] {
+    return this.#incoming.headers
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    if (!hasBody(this.#incoming)) return null
+    this.#body ??=
+      Number(this.#incoming.headers['content-length']) <= smallBytes
+        ? partsOf(this.#incoming)
+        : bytesOf(this.#incoming)
+    return this.#body
+  }
+
+  get signal(): AbortSignal {
+    this.#leaving ??= untilGone(this.#outgoing)
+    return this.#leaving.signal
+  }
+}
+
+/** Of an address that is more than a plain path; as browsers read it. */
+function parsedPath(path: string, host: string): string {
+  const whole = path.startsWith('/') ? `http://${host}${path}` : path
+  const url = path.includes('\\') || path.includes('#') ? null : URL.parse(whole)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new VitrineError('body_invalid', 'The address of the request is not one.')
+  return url.pathname
+}
+
+function hasBody({ method, headers }: IncomingMessage): boolean {
+  if (method === 'GET' || method === 'HEAD') return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** Pulled: what is not read stays with whoever sends it. */
+function partsOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  // Who has seen enough still wants to answer on this connection.
+  const parts = incoming.iterator({ destroyOnReturn: false })
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await parts.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/**
+ * The same as a stream of bytes. A reader that brings a buffer gets a copy, and the memory of the part is released at
+ * once: a large body would pile up until its parts are collected.
+ */
+function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const parts = incoming.iterator({ destroyOnReturn: false })
+  let part: Uint8Array<ArrayBuffer> | undefined
+  let at = 0
+  return new ReadableStream({
+    type: 'bytes',
+    async pull(controller) {
+      if (part === undefined) {
+        const { done, value } = await parts.next()
+        if (done) {
+          controller.close()
+          controller.byobRequest?.respond(0)
+          return
+        }
+        part = value as Uint8Array<ArrayBuffer>
+        at = 0
+      }
+      const whole = part
+      // The memory of a small part may belong to Node's pool.
+      const isOwn = whole.byteLength === whole.buffer.byteLength
+      const view = controller.byobRequest?.view
+      if (view == null) {
+        part = undefined
+        controller.enqueue(isOwn && at === 0 ? whole : new Uint8Array(whole.subarray(at)))
+        return
+      }
+      const count = Math.min(whole.byteLength - at, view.byteLength)
+      new Uint8Array(view.buffer, view.byteOffset).set(whole.subarray(at, at + count))
+      at += count
+      if (at === whole.byteLength) {
+        part = undefined
+        if (isOwn) whole.buffer.transfer(0)
+      }
+      controller.byobRequest!.respond(count)
+    },
+    async cancel() {
+      await parts.return?.()
+    },
+  })
+}
+
+function untilGone(outgoing: ServerResponse): AbortController {
+  const leaving = new AbortController()
+  const leave = () => {
+    if (!outgoing.writableFinished) leaving.abort()
+  }
+  if (outgoing.destroyed) leave()
+  else outgoing.once('close', leave)
+  return leaving
+}

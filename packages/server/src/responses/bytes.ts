@@ -1,0 +1,52 @@
+import { VitrineError } from '@vitrine/protocol'
+import { securityHeaders } from '../guard/headers.ts'
+import { HttpResponse } from '../http/http-response.ts'
+import { streamParts } from '../http/stream-parts.ts'
+
+export interface Range {
+  readonly start: number
+  /** The byte to stop before. */
+  readonly end: number
+}
+
+/** The one range of a `Range` header; nothing where there is none, or one that may be ignored. */
+export function readRange(header: string | undefined, size: number): Range | undefined {
+  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  if (found === null) return undefined
+  const [, first = '', last = ''] = found
+  if (first === '' && last === '') return undefined
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  if (start >= size || end <= start)
+    throw new VitrineError('range_invalid', `There are ${size} bytes: the range lies outside.`, {
+      details: { size },
+    })
+  return { start, end }
+}
+
+/** Bytes of a known size, or a range of them. */
+export function bytesAnswer(
+  body: ReadableStream<Uint8Array>,
+  size: number,
+  range: Range | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const { start, end } = range ?? { start: 0, end: size }
+  return new HttpResponse(
+    range === undefined ? 200 : 206,
+    {
+      ...securityHeaders,
+      'content-type': 'application/octet-stream',
+      'accept-ranges': 'bytes',
+      'content-length': String(end - start),
+      ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
+      ...headers,
+    },
+    streamParts(body),
+  )
+}
+
+/** Bytes of which nobody knows yet how many there are. */
+export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): HttpResponse {
+  return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, streamParts(body))
+}
