@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  commentComplaints,
-  nameComplaints,
-  readSource,
-  sentenceComplaints,
-  wordComplaints,
-} from '../words.ts'
+import { commentComplaints, nameComplaints, readSource, sentenceComplaints } from '../words.ts'
 import { allowedNames, privateNames } from '../words-table.ts'
 
 const namesIn = (text: string) => nameComplaints('a.ts', readSource('a.ts', text).names)
