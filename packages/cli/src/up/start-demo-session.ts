@@ -23,5 +23,5 @@ export async function startDemoSession({ server, token }: RunningDaemon): Promis
   const { VITRINE_DEMO_PACE: pace } = process.env
   const env = pace === undefined ? {} : { VITRINE_DEMO_PACE: pace }
   const { id } = await post('sessions', { agent: 'demo', permissions: 'allow', env })
-  await post(`sessions/${encodeURIComponent(String(id))}/prompt`, { content: prompt })
+  await post(`sessions/${encodeURIComponent(String(id))}/prompt`, { prompt })
 }
