@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 
 type Issue = z.core.$ZodIssue
 
-/** A schema's own message says what it expects in this form; any other is the library's. */
+/** The form of messages that our schemas define; any other message is zod's. */
 const ownMessage = /^expected (.+)$/s
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -17,12 +17,12 @@ const typeNames: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** What the schema wanted where an issue is, as words for an error message. */
+/** The expected value of an issue, as text for an error message. */
 export function expectation(issue: Issue): string {
   return listed(alternatives(issue))
 }
 
-/** Each form that would have been accepted. */
+/** Each alternative that the schema accepts. */
 export function alternatives(issue: Issue): readonly string[] {
   const own = ownMessage.exec(issue.message)?.[1]
   if (own !== undefined) return [own]
@@ -61,7 +61,7 @@ export function fieldPath(start: string, path: readonly PropertyKey[]): string {
   }, start)
 }
 
-/** The kind of a value, which an error message may always say. */
+/** The kind of a value; unlike the value itself it is safe in an error message. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
