@@ -19,7 +19,7 @@ export const problem = component('Problem', () =>
     /** For programs. */
     code: z.string(),
     retryable: z.union([z.boolean(), z.literal('unknown')]),
-    /** What to do about it. */
+    /** How to correct the error. */
     hint: z.string(),
     details: z.exactOptional(z.record(z.string(), detail())),
   }),
