@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkEventInput, type EventInput, isVitrineError, type VitrineError } from '../../src/index.ts'
 
-/** Planted wherever something is wrong: no part of a refusal may carry it. */
+/** The invalid value in every case; no part of an error may contain it. */
 const planted = 'hunter2-planted'
 
 function refusal(input: unknown, index?: number): VitrineError {
@@ -18,7 +18,7 @@ const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) }
 const output = { process: 'p', stream: 'stdout', offset: 0, data: 'x', encoding: 'utf8' }
 const finish = { op: 'exec', outcome: 'ok', ok: true }
 
-describe('the refusal of a malformed event', () => {
+describe('checkEventInput for a malformed event', () => {
   it.each<[string, unknown, string, string, string]>([
     ['no object', planted, 'events[0]', 'an object with type and data', 'a text'],
     ['null', null, 'events[0]', 'an object with type and data', 'null'],
@@ -187,7 +187,7 @@ describe('the refusal of a malformed event', () => {
       'a text like /^[0-9a-f]{16}$/',
       'a text',
     ],
-  ])('with %s names the path, what was expected and what kind came, never the value', (...row) => {
+  ])('names the path, the expected value and the received kind, never the value: %s', (...row) => {
     const [, input, path, expected, got] = row
     const error = refusal(input)
     expect(error.code).toBe('event_invalid')
@@ -198,14 +198,14 @@ describe('the refusal of a malformed event', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('counts from the place in the batch', () => {
+  it('begins the path with the index in the batch', () => {
     expect(refusal({ type: 'log.message', data: {} }, 7).details.path).toBe('events[7].data.level')
     expect(refusal({ type: 'nope' }, 7).details.path).toBe('events[7].type')
   })
 })
 
-describe('the refusal of an unknown type', () => {
-  it('has a code of its own and names the type', () => {
+describe('checkEventInput for an unknown type', () => {
+  it('throws event_type_unknown and names the type', () => {
     const error = refusal({ type: 'file.touched', data: { planted } })
     expect(error.code).toBe('event_type_unknown')
     expect(error.details).toEqual({
@@ -218,20 +218,20 @@ describe('the refusal of an unknown type', () => {
     expect(JSON.stringify(error)).not.toContain(planted)
   })
 
-  it('does not repeat a type without end', () => {
+  it('cuts a long type in the message', () => {
     const error = refusal({ type: 'x'.repeat(1_000_000) })
     expect(error.message.length).toBeLessThan(200)
     expect(JSON.stringify(error.details).length).toBeLessThan(300)
   })
 })
 
-describe('a well-formed event', () => {
+describe('checkEventInput for a valid event', () => {
   it.each<[string, EventInput]>([
     ['without data where none is needed', { type: 'sandbox.ready' }],
     ['with all of its context', { type: 'sandbox.ready', actor: 'a', run: 'r', turn: 't', trace: ids }],
     ['with a parent span', { type: 'sandbox.ready', trace: { ...ids, parentSpanId: 'c'.repeat(16) } }],
     ['with data without a prototype', { type: 'sandbox.ready', data: Object.create(null) }],
-  ])('%s passes', (_what, input) => {
+  ])('accepts an event %s', (_what, input) => {
     expect(() => checkEventInput(input)).not.toThrow()
   })
 })

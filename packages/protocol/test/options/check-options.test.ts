@@ -34,13 +34,13 @@ it.each([
   [new Map([['timeoutMs', 5]]), 'exec options: expected a plain object, got a Map.'],
   [{ credentials: new Map([['token', 'abcd']]) }, 'credentials: expected a plain object, got a Map.'],
   [{ permissions: new Set() }, 'permissions: expected a plain object, got a Set.'],
-])('refuses a collection instead of an object', (options, message) => {
+])('checkOptions refuses a Map or a Set instead of an object', (options, message) => {
   expect(refusalOf(options).message).toBe(message)
 })
 
 const known = 'Known keys: timeoutMs, port, append, depth, permissions, env, credentials, items.'
 
-describe('the refusal of options', () => {
+describe('checkOptions for invalid options', () => {
   it.each<[unknown, string, string]>([
     [
       { timeout: 5 },
@@ -99,11 +99,11 @@ describe('the refusal of options', () => {
     [null, 'exec options: expected an object, got null.', 'exec options'],
     [[], 'exec options: expected an object, got a list.', 'exec options'],
     ['x', 'exec options: expected an object, got "x", a text.', 'exec options'],
-  ])('%j says where, what was expected and what came', (options, message, path) => {
+  ])('names the field, the expected and the received value: %j', (options, message, path) => {
     expect(refusalOf(options)).toEqual({ message, path })
   })
 
-  it('does not repeat a secret, nor a text that is long', () => {
+  it('does not repeat a secret or a long string', () => {
     expect(refusalOf({ credentials: { token: 'abc' } }).message).toBe(
       'credentials.token: expected 4 characters or more, got a text.',
     )
@@ -116,7 +116,7 @@ describe('the refusal of options', () => {
     expect(refusalOf({ timeoutMs: 'x'.repeat(100) }).message).not.toContain('xxx')
   })
 
-  it('cuts a key and a list of keys that are long', () => {
+  it('cuts a long key and a long list of keys', () => {
     const many = strict(Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, z.string()])))
     expect(() => checkOptions('many', z.partial(many), { ['y'.repeat(500)]: 1 })).toThrow(
       /^many options: unknown key "y{64}…"\. Known keys: k0, .*, k19, …$/,
@@ -124,7 +124,7 @@ describe('the refusal of options', () => {
   })
 })
 
-describe('options that are well-formed', () => {
+describe('checkOptions for valid options', () => {
   it.each([undefined, {}, { timeoutMs: undefined }, { timeoutMs: 1, depth: 'full', env: { A: '' } }])(
     'pass: %j',
     (options) => {
@@ -133,13 +133,13 @@ describe('options that are well-formed', () => {
   )
 })
 
-describe('a value with a name', () => {
-  it('is given back as its schema makes it', () => {
+describe('parseAs', () => {
+  it('returns the output of the schema', () => {
     const counted = strict({ wait: z.pipe(z.string(), z.transform(Number)) })
     expect(parseAs('query', counted, { wait: '5' })).toEqual({ wait: 5 })
   })
 
-  it('has its name before every path', () => {
+  it('begins every path with the name of the value', () => {
     expect(() => parseAs('body', schema, { timeout: 1 })).toThrow(
       /^body: unknown key "timeout"; did you mean/,
     )

@@ -41,9 +41,9 @@ const host = { create: run, list: run }
 
 interface Row {
   readonly good: object
-  /** A misspelt key and the one that was meant. */
+  /** A misspelt key and the key that is suggested. */
   readonly misspelt: readonly [string, string]
-  /** Fields that are wrong, with what the message says of them. */
+  /** Invalid options, each with a part of the error message. */
   readonly wrong?: readonly (readonly [object, string])[]
 }
 
@@ -170,13 +170,13 @@ const rows: {
       misspelt: ['blob', 'blobs'],
       wrong: [[{ blobs: ['x'] }, 'blobs[0]: expected a prepared blob']],
     },
-    stream: { good: { patient: true }, misspelt: ['patience', 'patient'] },
+    stream: { good: { retryWhileFailing: true }, misspelt: ['retryWhileFailed', 'retryWhileFailing'] },
     operate: { good: { finish: run, signal }, misspelt: ['finished', 'finish'] },
     read: {
       good: { at: new Date(), types: ['file.*'], order: 'desc', limit: 1 },
       misspelt: ['type', 'types'],
       wrong: [
-        [{ at: new Date('x') }, 'at: expected a whole number of at least 1 or a Date that is one'],
+        [{ at: new Date('x') }, 'at: expected a whole number of at least 1 or a valid Date'],
         [{ types: 'file.*' }, 'types: expected a list of types, such as [\'file.*\'], got "file.*"'],
         [{ order: 'up' }, 'order: expected "asc" or "desc", got "up".'],
       ],
@@ -404,28 +404,31 @@ const all = Object.entries(rows).flatMap(([table, schemas]) =>
   ]),
 )
 
-describe.each(all)('%s', (_name, schema, { good, misspelt: [key, meant], wrong = [] }) => {
-  it('takes what is well-formed', () => {
+describe.each(all)('%s', (_name, schema, { good, misspelt: [key, suggested], wrong = [] }) => {
+  it('accepts valid options', () => {
     expect(() => checkOptions('a call', schema, good)).not.toThrow()
   })
 
   if (key !== '')
-    it('refuses an unknown key, and names the one that was meant if there is one', () => {
-      const said = meant === '' ? `unknown key "${key}".` : `unknown key "${key}"; did you mean "${meant}"?`
-      expect(() => checkOptions('a call', schema, { ...good, [key]: 5 })).toThrow(`a call options: ${said}`)
+    it('refuses an unknown key and suggests a similar one if there is one', () => {
+      const message =
+        suggested === '' ? `unknown key "${key}".` : `unknown key "${key}"; did you mean "${suggested}"?`
+      expect(() => checkOptions('a call', schema, { ...good, [key]: 5 })).toThrow(
+        `a call options: ${message}`,
+      )
     })
 
-  it.each(wrong)('refuses %j, and says what was expected', (options, message) => {
+  it.each(wrong)('refuses %j and names the expected value', (options, message) => {
     expect(() => checkOptions('a call', schema, options)).toThrow(message)
   })
 })
 
-describe('what is sent over HTTP', () => {
+describe('options that are sent over HTTP', () => {
   it.each([
     ['local', localOptions.local],
     ['workspace', manifestOptions.json],
     ['policy', policyOptions.policy],
-  ] as const)('has a JSON Schema: %s', (_name, schema) => {
+  ] as const)('converts %s to a JSON Schema', (_name, schema) => {
     const { properties, additionalProperties } = z.toJSONSchema(schema)
     expect(Object.keys(properties ?? {}).length).toBeGreaterThan(3)
     expect(additionalProperties).toBe(false)

@@ -19,7 +19,7 @@ export const agentSummaries = {
     summarize(
       'error' in fieldsIn(data, 'message') ? 'bad' : 'plain',
       textIn(data, 'direction') === 'in' ? '→ agent' : '← agent',
-      data.replay === true ? '(again)' : undefined,
+      data.replay === true ? '(replay)' : undefined,
       envelopeText(fieldsIn(data, 'message')),
     ),
   'agent.unparsed': (data) =>
