@@ -6,12 +6,12 @@ type Issue = z.core.$ZodIssue
 const ownMessage = /^expected (.+)$/s
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
-  array: 'a list',
-  tuple: 'a list',
+  array: 'an array',
+  tuple: 'an array',
   object: 'an object',
   record: 'an object',
   null: 'null',
@@ -36,7 +36,7 @@ export function alternatives(issue: Issue): readonly string[] {
     case 'too_big':
       return [`at most ${issue.maximum}`]
     case 'invalid_format':
-      return [`a text like ${issue.pattern ?? issue.format}`]
+      return [`a string like ${issue.pattern ?? issue.format}`]
     case 'invalid_union':
       return [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : alternatives(first))))]
     case 'invalid_key':
@@ -65,8 +65,8 @@ export function fieldPath(start: string, path: readonly PropertyKey[]): string {
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'string') return 'a text'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'string') return 'a string'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

@@ -18,7 +18,7 @@ function schemaOf(type: string): (typeof eventCatalogue)[EventType] | undefined 
 export function checkEventInput(input: EventInput, index = 0): void {
   if (typeof input !== 'object' || input === null)
     throw invalid(at(index), 'an object with type and data', input)
-  if (typeof input.type !== 'string') throw invalid(at(index, 'type'), 'a text', input.type)
+  if (typeof input.type !== 'string') throw invalid(at(index, 'type'), 'a string', input.type)
   const { actor, sandbox, session, run, turn, operation, trace } = input
   if (actor !== undefined) checkWord(actor, index, 'actor')
   if (sandbox !== undefined) checkWord(sandbox, index, 'sandbox')
@@ -42,7 +42,7 @@ function at(index: number, field?: string): string {
 
 function checkWord(value: unknown, index: number, field: string): void {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed())
-    throw invalid(at(index, field), 'a text that is not empty and has no half characters', value)
+    throw invalid(at(index, field), 'a string that is not empty and has no lone surrogates', value)
 }
 
 const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }
@@ -53,7 +53,8 @@ function checkTrace(path: string, trace: unknown): void {
   for (const [field, form] of Object.entries(traceForm)) {
     const id: unknown = Reflect.get(trace, field)
     if (id === undefined && field === 'parentSpanId') continue
-    if (typeof id !== 'string' || !form.test(id)) throw invalid(`${path}.${field}`, `a text like ${form}`, id)
+    if (typeof id !== 'string' || !form.test(id))
+      throw invalid(`${path}.${field}`, `a string like ${form}`, id)
   }
 }
 

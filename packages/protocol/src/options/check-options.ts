@@ -119,8 +119,8 @@ function given(issue: Issue, value: unknown): string {
   if (typeof value !== 'string') return kindOf(value)
   // A URL may contain a password.
   if (hidden || value.includes('://') || value.length > shownText)
-    return value === '' ? 'an empty text' : 'a text'
+    return value === '' ? 'an empty string' : 'a string'
   const shown = JSON.stringify(value.toWellFormed())
   const wantsText = issue.code !== 'invalid_type' && issue.code !== 'invalid_union'
-  return wantsText ? shown : `${shown}, a text`
+  return wantsText ? shown : `${shown}, a string`
 }

@@ -13,7 +13,7 @@ const common = () => ({ user: z.optional(z.string()), signal: z.optional(signal(
 /** The JSON part of the search options. */
 export const searchFields = () => ({
   name: z.optional(z.string()),
-  content: z.optional(text().check(z.regex(/^[^\n]*$/, 'expected a text without line breaks'))),
+  content: z.optional(text().check(z.regex(/^[^\n]*$/, 'expected a string without line breaks'))),
   ignoreCase: z.optional(flag()),
   ignore: z.optional(texts()),
   limit: z.optional(whole(1, mostHits)),

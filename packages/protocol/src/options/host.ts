@@ -19,7 +19,9 @@ const agentName = () =>
 const command = () =>
   z
     .union([z.string(), z.array(z.string())])
-    .check(z.refine<string | string[]>((value) => value.length > 0, 'expected a text or a list of texts'))
+    .check(
+      z.refine<string | string[]>((value) => value.length > 0, 'expected a string or an array of strings'),
+    )
 
 /** A custom agent that runs a program. */
 const programFields = () => ({

@@ -22,15 +22,15 @@ const maxItems = 10_000
 
 const types = () =>
   z
-    .array(z.string(), "expected a list of types, such as ['file.*']")
-    .check(z.maxLength(maxTypes, `expected a list of at most ${maxTypes} types`))
+    .array(z.string(), "expected an array of types, such as ['file.*']")
+    .check(z.maxLength(maxTypes, `expected an array of at most ${maxTypes} types`))
 
 const filter = () => ({
   types: z.optional(types()),
   session: z.optional(z.string()),
   run: z.optional(z.string()),
   text: z.optional(
-    z.string().check(z.maxLength(maxTextLength, `expected a text of at most ${maxTextLength} characters`)),
+    z.string().check(z.maxLength(maxTextLength, `expected a string of at most ${maxTextLength} characters`)),
   ),
 })
 

@@ -25,7 +25,7 @@ const accountName = () =>
 const path = () => z.string()
 const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item)
 const byPath = <Entry extends z.ZodMiniType>(entry: Entry) => z.record(z.string(), entry)
-const withoutLineBreak = () => z.regex(/^[^\r\n\0]*$/, 'expected a text without line breaks')
+const withoutLineBreak = () => z.regex(/^[^\r\n\0]*$/, 'expected a string without line breaks')
 
 /** The program's name must not be empty; its arguments may be. */
 const argv = () =>
@@ -72,7 +72,7 @@ const repository = () =>
         token: z
           .string()
           .check(
-            z.minLength(shortestToken, `expected a text of ${shortestToken} characters or more`),
+            z.minLength(shortestToken, `expected a string of ${shortestToken} characters or more`),
             withoutLineBreak(),
           ),
       }),

@@ -23,11 +23,12 @@ export function duration() {
 }
 
 /** A string that is not empty. */
-export const text = () => z.string().check(z.minLength(1, 'expected a text that is not empty'), withoutNul())
+export const text = () =>
+  z.string().check(z.minLength(1, 'expected a string that is not empty'), withoutNul())
 
 /** Paths, names and arguments cannot contain NUL. */
 export const withoutNul = () =>
-  z.refine<string>((value) => !value.includes('\0'), 'expected a text without a NUL character')
+  z.refine<string>((value) => !value.includes('\0'), 'expected a string without a NUL character')
 
 /** Environment variables. Copied first: a zod record accepts plain objects only, and `process.env` is not one. */
 export const variables = () => z.pipe(z.transform(copied), z.record(z.string(), z.string()))

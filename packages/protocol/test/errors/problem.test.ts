@@ -62,7 +62,7 @@ describe('toProblem', () => {
   })
 
   it.each([
-    ['a text', 'boom'],
+    ['a string', 'boom'],
     ['nothing', undefined],
     ['null', null],
     ['an object without a prototype', Object.create(null)],
@@ -116,7 +116,7 @@ describe('fromProblem', () => {
     ['an object without a code', { error: 'x' }],
     ['a code that is no text', { code: 5 }],
     ['facts that are no object', { code: 'timeout', details: 'x' }],
-    ['a list', []],
+    ['an array', []],
   ])('returns an internal error with %s as the cause', (_what, wire) => {
     const error = fromProblem(wire)
     expect(isVitrineError(error)).toBe(true)

@@ -51,7 +51,7 @@ describe('isVitrineError', () => {
   it.each([
     ['an Error', new Error('x')],
     ['an object with a code', { code: 'timeout', message: 'x' }],
-    ['a text', 'timeout'],
+    ['a string', 'timeout'],
     ['null', null],
     ['nothing', undefined],
     ['the class itself', VitrineError],

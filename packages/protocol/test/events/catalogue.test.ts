@@ -96,8 +96,8 @@ describe('the open family desktop.*', () => {
   })
 
   it.each([
-    ['a text', 'x'],
-    ['a list', [1]],
+    ['a string', 'x'],
+    ['an array', [1]],
     ['a number', 3],
     ['bytes', new Uint8Array(2)],
   ])('accepts an object as data, but not %s', (_what, data) => {

@@ -55,7 +55,7 @@ describe('checkOptions for invalid options', () => {
     ],
     [
       { timeoutMs: '300' },
-      'timeoutMs: expected a whole number of at least 1, got "300", a text; give it as a number.',
+      'timeoutMs: expected a whole number of at least 1, got "300", a string; give it as a number.',
       'timeoutMs',
     ],
     [{ timeoutMs: 0 }, 'timeoutMs: expected a whole number of at least 1, got 0.', 'timeoutMs'],
@@ -65,18 +65,22 @@ describe('checkOptions for invalid options', () => {
     [{ port: 70_000 }, 'port: expected a whole number from 1 to 65535, got 70000.', 'port'],
     [
       { append: 'true' },
-      'append: expected true or false, got "true", a text; leave out the quotes.',
+      'append: expected true or false, got "true", a string; leave out the quotes.',
       'append',
     ],
-    [{ depth: 'all' }, 'depth: expected a whole number of at least 1 or "full", got "all", a text.', 'depth'],
+    [
+      { depth: 'all' },
+      'depth: expected a whole number of at least 1 or "full", got "all", a string.',
+      'depth',
+    ],
     [
       { depth: '3' },
-      'depth: expected a whole number of at least 1 or "full", got "3", a text; give it as a number.',
+      'depth: expected a whole number of at least 1 or "full", got "3", a string; give it as a number.',
       'depth',
     ],
     [
       { permissions: 'alow' },
-      'permissions: expected "ask", "allow" or an object, got "alow", a text.',
+      'permissions: expected "ask", "allow" or an object, got "alow", a string.',
       'permissions',
     ],
     [
@@ -89,30 +93,30 @@ describe('checkOptions for invalid options', () => {
       'permissions: unknown key "defualt"; did you mean "default"? Known keys: default.',
       'permissions',
     ],
-    [{ items: [{ path: 'a' }, { path: 5 }] }, 'items[1].path: expected a text, got 5.', 'items[1].path'],
+    [{ items: [{ path: 'a' }, { path: 5 }] }, 'items[1].path: expected a string, got 5.', 'items[1].path'],
     [
       { items: [{ paht: 'a' }] },
       'items[0]: unknown key "paht"; did you mean "path"? Known keys: path.',
       'items[0]',
     ],
-    [{ env: { 'A B': 5 } }, 'env["A B"]: expected a text, got a number.', 'env["A B"]'],
+    [{ env: { 'A B': 5 } }, 'env["A B"]: expected a string, got a number.', 'env["A B"]'],
     [null, 'exec options: expected an object, got null.', 'exec options'],
-    [[], 'exec options: expected an object, got a list.', 'exec options'],
-    ['x', 'exec options: expected an object, got "x", a text.', 'exec options'],
+    [[], 'exec options: expected an object, got an array.', 'exec options'],
+    ['x', 'exec options: expected an object, got "x", a string.', 'exec options'],
   ])('names the field, the expected and the received value: %j', (options, message, path) => {
     expect(refusalOf(options)).toEqual({ message, path })
   })
 
   it('does not repeat a secret or a long string', () => {
     expect(refusalOf({ credentials: { token: 'abc' } }).message).toBe(
-      'credentials.token: expected 4 characters or more, got a text.',
+      'credentials.token: expected 4 characters or more, got a string.',
     )
     expect(refusalOf({ credentials: { token: 123456 } }).message).toBe(
-      'credentials.token: expected a text, got a number.',
+      'credentials.token: expected a string, got a number.',
     )
     expect(refusalOf({ permissions: 'https://me:hunter2@host' }).message).not.toContain('hunter2')
-    expect(refusalOf({ env: { PIN: 1234 } }).message).toBe('env.PIN: expected a text, got a number.')
-    expect(refusalOf({ env: 'SECRET=hunter2' }).message).toBe('env: expected an object, got a text.')
+    expect(refusalOf({ env: { PIN: 1234 } }).message).toBe('env.PIN: expected a string, got a number.')
+    expect(refusalOf({ env: 'SECRET=hunter2' }).message).toBe('env: expected an object, got a string.')
     expect(refusalOf({ timeoutMs: 'x'.repeat(100) }).message).not.toContain('xxx')
   })
 
@@ -144,7 +148,7 @@ describe('parseAs', () => {
       /^body: unknown key "timeout"; did you mean/,
     )
     expect(() => parseAs('body', schema, { items: [{}] })).toThrow(
-      'body.items[0].path: expected a text, got nothing.',
+      'body.items[0].path: expected a string, got nothing.',
     )
   })
 })

@@ -14,7 +14,7 @@ const optional = { requiredKeys: [] }
 const overTheWire = (data: unknown): JsonObject => JSON.parse(JSON.stringify(data))
 
 const block = fc.oneof(
-  words.map((said) => ({ type: 'text', text: said })),
+  words.map((text) => ({ type: 'text', text })),
   fc.constant({ type: 'text', text: { blob: 'sha256:1', bytes: 70_000 } }),
   fc.record({ type: fc.constantFrom('image', 'resource_link'), data: words, uri: words, bytes: fc.nat() }),
   fc.jsonValue(),
@@ -63,7 +63,7 @@ const kinds = [
   '__proto__',
 ]
 
-const said: fc.Arbitrary<TestEvent> = fc.oneof(
+const agentEvent: fc.Arbitrary<TestEvent> = fc.oneof(
   fc.tuple(words, fc.option(id, { nil: undefined })).map(([chunk, messageId]) => says(chunk, messageId)),
   words.map(thinks),
   fc.tuple(id, call).map(([toolCallId, more]) => calls(toolCallId, overTheWire(more))),
@@ -159,7 +159,7 @@ const said: fc.Arbitrary<TestEvent> = fc.oneof(
 export const anyConversation: fc.Arbitrary<JournalItem[]> = fc
   .array(
     fc.oneof(
-      { weight: 20, arbitrary: fc.tuple(said, fc.option(turn, { nil: undefined, freq: 2 })) },
+      { weight: 20, arbitrary: fc.tuple(agentEvent, fc.option(turn, { nil: undefined, freq: 2 })) },
       { weight: 1, arbitrary: fc.constant(undefined) },
     ),
     { maxLength: 60, size: 'max' },

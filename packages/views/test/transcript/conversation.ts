@@ -38,10 +38,11 @@ export const update = (sessionUpdate: string, fields: JsonObject = {}, more: Jso
   },
 ]
 
-export const says = (said: string, messageId?: string): TestEvent =>
-  update('agent_message_chunk', { content: text(said), ...(messageId && { messageId }) })
+export const says = (content: string, messageId?: string): TestEvent =>
+  update('agent_message_chunk', { content: text(content), ...(messageId && { messageId }) })
 
-export const thinks = (said: string): TestEvent => update('agent_thought_chunk', { content: text(said) })
+export const thinks = (content: string): TestEvent =>
+  update('agent_thought_chunk', { content: text(content) })
 
 export const calls = (toolCallId: string, more: JsonObject = {}): TestEvent =>
   update('tool_call', { toolCallId, title: `call ${toolCallId}`, ...more })
