@@ -61,7 +61,7 @@ export function execCases(make: MakeSandbox): void {
       const misspelt = [
         [{ timeout: 5_000 }, 'unknown key "timeout"; did you mean "timeoutMs"?'],
         [{ workdir: '/tmp' }, 'unknown key "workdir"'],
-        [{ timeoutMs: '300' }, 'got "300", a text; give it as a number'],
+        [{ timeoutMs: '300' }, 'got "300", a string; give it as a number'],
       ] as const
       for (const [options, message] of misspelt)
         await expect(attempt(() => sandbox.exec('true', options as ExecOptions))).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** The contract: events, errors, ids and the interfaces every implementation shares. No Node, no I/O. */
+/** The contract: events, errors, ids and the interfaces that every implementation shares. No Node, no I/O. */
 export { fromProblem, type Problem, toProblem } from './errors/problem.ts'
 export {
   type ErrorCode,

@@ -1,6 +1,5 @@
 /**
- * A table whose values are made when they are first looked at. A schema takes longer to make than to use, and most of
- * them are used by nobody.
+ * A table whose values are created on first access: creating a schema is slower than using it, and a process uses few.
  *
  * @example
  * const schemas = lazily({ name: () => z.string() })
@@ -28,7 +27,7 @@ export function keep<Value>(table: object, name: string, value: Value): Value {
   return value
 }
 
-/** Several tables as one, without looking at what is in them. */
+/** Merges lazy tables without creating their values. */
 export function joined<Tables extends readonly object[]>(...tables: Tables): Joined<Tables> {
   const all = {}
   for (const table of tables)

@@ -9,7 +9,7 @@ export interface InstallOptions {
   readonly print: (line: string) => void
 }
 
-/** Installs agents one after another; the first that fails ends it, and what was installed stays. */
+/** Installs agents one after another and stops at the first failure; agents installed before it stay installed. */
 export async function installAgents(options: InstallOptions): Promise<void> {
   const { names, all, version, data, print } = options
   if (all === names.length > 0)
@@ -23,7 +23,7 @@ export async function installAgents(options: InstallOptions): Promise<void> {
       ...(version !== undefined && { version }),
       onProgress: (progress) => print(progressLine(progress)),
     })
-    print(`${name} ${installed} is in ${path}`)
+    print(`${name} ${installed} is installed in ${path}`)
   }
 }
 

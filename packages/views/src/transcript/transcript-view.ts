@@ -1,7 +1,7 @@
 import { isGap } from '@vitrine/protocol'
 import { copyOnce } from '../copy-once.ts'
 import { asFields } from '../fields.ts'
-import { mayMiss } from '../missing.ts'
+import { mayHide } from '../missing.ts'
 import { momentOf } from '../moment.ts'
 import type { View } from '../view.ts'
 import { addAgentMessage, setTitle } from './agent-messages.ts'
@@ -15,7 +15,7 @@ import { emptyTranscript, type Transcript } from './transcript.ts'
 import { turnFinished, turnStarted } from './turns.ts'
 
 export interface TranscriptOptions {
-  /** Whose events count; without it all do, as is right for a journal of one session. */
+  /** Only events of this session; default all, for a journal of one session. */
   readonly session?: string
   readonly limits?: TranscriptLimits
 }
@@ -23,7 +23,7 @@ export interface TranscriptOptions {
 const types = ['agent.message', 'session.*', 'turn.*', 'permission.*', 'question.*']
 
 /**
- * What was said and done in a session.
+ * The conversation of a session: messages, thoughts, tool calls, permissions and questions.
  *
  * @example
  * const transcript = rebuild(transcriptView({ session: 'ses_1' }), events)
@@ -39,7 +39,7 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
       let transcript = state
       for (const item of events) {
         if (isGap(item)) {
-          if (transcript.complete && mayMiss(item, types)) transcript = { ...transcript, complete: false }
+          if (transcript.complete && mayHide(item, types)) transcript = { ...transcript, complete: false }
         } else if (session === undefined || item.session === session) {
           transcript = applyEvent({ event: item, copy, limits }, transcript)
         }

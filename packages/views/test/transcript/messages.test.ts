@@ -5,53 +5,57 @@ import {
   calls,
   conversation,
   finish,
-  type Said,
   says,
   start,
+  type TestEvent,
   text,
   thinks,
   update,
   updates,
 } from './conversation.ts'
 
-const echoes = (said: string): Said => update('user_message_chunk', { content: text(said) })
+const echoes = (content: string): TestEvent => update('user_message_chunk', { content: text(content) })
 
-/** Messages by their first letter: u, a, or t for a thought. */
-function drawn(...said: readonly Said[]): string[] {
-  return listTranscript(rebuild(transcriptView(), conversation(...said))).map((entry) => {
+/** One line for each entry: u for the user, a for the assistant, t for a thought. */
+function entryLines(...events: readonly TestEvent[]): string[] {
+  return listTranscript(rebuild(transcriptView(), conversation(...events))).map((entry) => {
     if (entry.kind === 'message') return `${entry.role[0]} ${entry.text}`
     return entry.kind === 'thought' ? `t ${entry.text}` : `${entry.kind} ${entry.id}`
   })
 }
 
-describe('what is said', () => {
-  it.each<[string, Said[], string[]]>([
+describe('messages of a transcript', () => {
+  it.each<[string, TestEvent[], string[]]>([
     ['chunks of one kind are one message', [says('a'), says('b')], ['a ab']],
     ['a thought in between ends a message', [says('a'), thinks('b'), says('c')], ['a a', 't b', 'a c']],
-    ['a tool call in between ends it', [says('a'), calls('x'), says('b')], ['a a', 'toolCall x', 'a b']],
     [
-      'the end of a tool call in between ends it',
+      'a tool call in between ends a message',
+      [says('a'), calls('x'), says('b')],
+      ['a a', 'toolCall x', 'a b'],
+    ],
+    [
+      'the end of a tool call in between ends a message',
       [calls('x'), says('a'), updates('x', { status: 'completed' }), says('b')],
       ['toolCall x', 'a a', 'a b'],
     ],
     [
-      'with a messageId it goes on after a tool call was updated',
+      'a message with a messageId continues after a tool call was updated',
       [calls('x'), says('a', 'm'), updates('x', { status: 'completed' }), says('b', 'm')],
       ['toolCall x', 'a ab'],
     ],
     [
-      'with a messageId too it ends where something new appears',
+      'a message with a messageId also ends when a new entry appears',
       [says('a', 'm'), calls('x'), says('b', 'm')],
       ['a a', 'toolCall x', 'a b'],
     ],
-    ['another messageId is another message', [says('a', 'm'), says('b', 'n')], ['a a', 'a b']],
+    ['another messageId starts another message', [says('a', 'm'), says('b', 'n')], ['a a', 'a b']],
     [
-      'a plan in between ends it',
+      'a plan in between ends a message',
       [says('a'), update('plan', { entries: [{ content: 'x' }] }), says('b')],
       ['a a', 'a b'],
     ],
     [
-      'what people do not read in between does not end it',
+      'updates that are not displayed do not end a message',
       [
         says('a'),
         update('usage_update', { used: 1 }),
@@ -67,9 +71,9 @@ describe('what is said', () => {
       ],
       ['a ab'],
     ],
-    ['an empty chunk says nothing', [says('')], []],
+    ['an empty chunk adds no message', [says('')], []],
     [
-      'the end of a turn ends it',
+      'the end of a turn ends a message',
       [start('t1'), says('a'), finish('t1'), says('b')],
       ['u prompt of t1', 'a a', 'a b'],
     ],
@@ -79,28 +83,28 @@ describe('what is said', () => {
       ['u prompt of t1', 'a ab'],
     ],
     [
-      'outside of a turn the user has spoken elsewhere',
+      'a user message outside of a turn is a message of another client',
       [echoes('h'), echoes('i'), says('yo')],
       ['u hi', 'a yo'],
     ],
     [
-      'what is told again is here already',
+      'a replayed message is not added again',
       [says('a'), update('agent_message_chunk', { content: text('a') }, { replay: true }), says('b')],
       ['a ab'],
     ],
     [
-      'what is said to the agent is not said by it',
+      'a message to the agent is not a message of the agent',
       [['agent.message', { direction: 'in', message: says('x')[1].message as JsonValue }]],
       [],
     ],
     ['a turn starts once', [start('t1'), start('t1', [text('again')])], ['u prompt of t1']],
-  ])('%s', (_name, said, entries) => {
-    expect(drawn(...said)).toEqual(entries)
+  ])('%s', (_name, events, entries) => {
+    expect(entryLines(...events)).toEqual(entries)
   })
 
   it.each<[string, JsonValue, unknown]>([
     ['texts', [text('one'), text('two')], { text: 'one\ntwo' }],
-    ['a bare text', 'one', { text: 'one' }],
+    ['a plain string', 'one', { text: 'one' }],
     [
       'a link between texts',
       [text('See'), { type: 'resource_link', uri: 'file:///a', name: 'a', size: 3 }, text('please')],
@@ -120,12 +124,12 @@ describe('what is said', () => {
       { text: '', attachments: [{ type: 'image', mimeType: 'image/png', bytes: 3 }] },
     ],
     [
-      'a text that became a blob',
+      'a text that is stored as a blob',
       [{ type: 'text', text: { blob: 'sha256:1', bytes: 70_000 } }],
       { text: '', attachments: [{ type: 'text', blob: 'sha256:1', bytes: 70_000 }] },
     ],
     [
-      'all of it in a blob',
+      'a blob reference',
       { blob: 'sha256:1', bytes: 2_000_000 },
       { text: '', attachments: [{ type: 'blob', blob: 'sha256:1', bytes: 2_000_000 }] },
     ],
