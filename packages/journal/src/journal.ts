@@ -16,17 +16,17 @@ import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Committer, JournalState } from './append/committer.ts'
 import {
   type AppendStages,
+  type EventWriter,
   type PreparedAppend,
   prepare,
   prepareRedacted,
-  type Writer,
 } from './append/prepare.ts'
 import { type JournalStream, RedactingStream, type StreamOptions } from './append/redacting-stream.ts'
 import type { PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
-import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
-import { ambient } from './operate/ambient.ts'
+import { type ExportedItem, exportHole, mirrorRequest } from './mirror.ts'
+import { currentOperation } from './operate/current-operation.ts'
 import {
   type OperateOptions,
   type Operation,
@@ -35,7 +35,8 @@ import {
   operateAtOnce,
 } from './operate/operate.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
-import { type EncodedPage, eventFilter, type Reader, type ReadScope } from './read/reader.ts'
+import type { ReadScope } from './read/read-scope.ts'
+import { type EncodedPage, eventFilter, type Reader } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { Tail } from './read/tail.ts'
 import type { RetentionLimits } from './retention/retention.ts'
@@ -55,13 +56,13 @@ export interface WriterOptions extends EventContext {
 export interface JournalCore {
   readonly id: string
   readonly state: JournalState
-  readonly subject: ReadScope
+  readonly scope: ReadScope
   readonly taps: Taps
   readonly gates: Gates
   readonly connection: StoreConnection
   readonly committer: Committer
   readonly reader: Reader
-  readonly workshop: AppendStages
+  readonly stages: AppendStages
   flush(options?: FlushOptions): Promise<void>
   trim(
     state: JournalState,
@@ -79,7 +80,7 @@ export interface FlushOptions {
 export class Journal implements JournalReader {
   readonly id: string
   readonly #core: JournalCore
-  readonly #writer: Writer
+  readonly #writer: EventWriter
   readonly #backend: string
   readonly #traceparent: string | undefined
 
@@ -108,7 +109,7 @@ export class Journal implements JournalReader {
 
   /** The cursor of an event of this journal. */
   cursor(event: { readonly seq: number }): string {
-    return this.#core.subject.cursor(event.seq)
+    return this.#core.scope.cursor(event.seq)
   }
 
   /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
@@ -117,7 +118,7 @@ export class Journal implements JournalReader {
     options?: { readonly blobs?: readonly PreparedBlob[] },
   ): Promise<readonly JournalEvent[]> {
     checkOptions('append', journalOptions.append, options)
-    return this.#commit(prepare, events, this.#writing(), options?.blobs ?? [])
+    return this.#commit(prepare, events, this.#currentWriter(), options?.blobs ?? [])
   }
 
   /** For events that continue each other: secrets split over them are masked too. */
@@ -125,9 +126,9 @@ export class Journal implements JournalReader {
     checkOptions('stream', journalOptions.stream, options)
     return new RedactingStream({
       retryWhileFailing: options?.retryWhileFailing ?? false,
-      redactor: this.#core.workshop.redactor,
+      redactor: this.#core.stages.redactor,
       check: (events) => events.forEach(checkEventInput),
-      context: () => this.#writing().context,
+      context: () => this.#currentWriter().context,
       append: (events) => this.#commit(prepareRedacted, events, { source: this.#writer.source, context: {} }),
     })
   }
@@ -135,12 +136,12 @@ export class Journal implements JournalReader {
   #commit(
     prepared: typeof prepare,
     events: readonly EventInput[],
-    writer = this.#writing(),
+    writer = this.#currentWriter(),
     blobs: readonly PreparedBlob[] = [],
   ): Promise<readonly JournalEvent[]> {
     let append: PreparedAppend
     try {
-      append = prepared(events, writer, this.#core.workshop)
+      append = prepared(events, writer, this.#core.stages)
       append.attachBlobs(blobs.map(({ blob }) => blob))
     } catch (error) {
       return Promise.reject(error)
@@ -149,35 +150,35 @@ export class Journal implements JournalReader {
   }
 
   /** Inside an operation of this journal, what is written belongs to it. */
-  #writing(): Writer {
-    const around = ambient.getStore()
+  #currentWriter(): EventWriter {
+    const around = currentOperation.getStore()
     if (around?.journal !== this.id) return this.#writer
     return { source: this.#writer.source, context: { ...around.context, ...this.#writer.context } }
   }
 
   read(options?: ReadOptions): Promise<Page> {
-    return this.#core.reader.page(this.#core.subject, options)
+    return this.#core.reader.page(this.#core.scope, options)
   }
 
   /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
   readEncoded(options?: ReadOptions): Promise<EncodedPage> {
-    return this.#core.reader.encodedPage(this.#core.subject, options)
+    return this.#core.reader.encodedPage(this.#core.scope, options)
   }
 
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
-    return this.#core.reader.tail(this.#core.subject, options)
+    return this.#core.reader.tail(this.#core.scope, options)
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
   tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
-    return this.#core.reader.tailEncoded(this.#core.subject, options)
+    return this.#core.reader.tailEncoded(this.#core.scope, options)
   }
 
   async summary(options: SummaryOptions = {}): Promise<Summary> {
     checkOptions('summary', journalOptions.summary, options)
     const { buckets = 60, signal, ...filter } = options
-    this.#core.reader.mustBeOpen()
-    const newest = await this.#core.subject.end()
+    this.#core.reader.assertOpen()
+    const newest = await this.#core.scope.end()
     return summarize(this.#core.connection, this.id, newest, buckets, eventFilter(filter), signal)
   }
 
@@ -225,7 +226,7 @@ export class Journal implements JournalReader {
 
   #traced<T>(options: OperateOptions<T> | undefined): OperateOptions<T> {
     // Inside an operation of this journal it belongs to that one.
-    const nested = ambient.getStore()?.journal === this.id
+    const nested = currentOperation.getStore()?.journal === this.id
     const trace = this.#traceparent === undefined || nested ? {} : { traceparent: this.#traceparent }
     return { ...trace, ...options }
   }
@@ -234,14 +235,17 @@ export class Journal implements JournalReader {
   async export(options: { after?: number; limit?: number } = {}): Promise<readonly ExportedItem[]> {
     checkOptions('export', journalOptions.export, options)
     const { after = 0, limit = 1_000 } = options
-    const { found } = await this.#core.reader.after(this.#core.subject, after, {}, limit)
+    const { found } = await this.#core.reader.after(this.#core.scope, after, {}, limit)
     return found.map((one) => ('body' in one ? { event: one.event, hash: one.hash } : exportHole(one)))
   }
 
   /** Takes another store's events with their `seq` and hash. What is here already is passed over. */
   async import(items: readonly ExportedItem[]): Promise<void> {
     const size = items.length * 512
-    await this.#core.committer.append(this.#core.state, mirrorWish(this.id, items), { size, ending: false })
+    await this.#core.committer.append(this.#core.state, mirrorRequest(this.id, items), {
+      size,
+      ending: false,
+    })
   }
 
   /** Brings this journal below these limits now. */
@@ -259,7 +263,7 @@ export class Journal implements JournalReader {
   async verify(options: { head?: RememberedHead; signal?: AbortSignal } = {}): Promise<Verification> {
     checkOptions('verify', journalOptions.verify, options)
     const { head, signal } = options
-    this.#core.reader.mustBeOpen()
+    this.#core.reader.assertOpen()
     return verifyJournal(this.#core.connection, this.id, head, signal)
   }
 }

@@ -19,7 +19,7 @@ export type ExportedItem =
     }
 
 /** A wish that repeats another store's record: same `seq`, same hashes, or it is refused. */
-export function mirrorWish(journal: string, items: readonly ExportedItem[]): CommitRequest {
+export function mirrorRequest(journal: string, items: readonly ExportedItem[]): CommitRequest {
   items.forEach(checkItem)
   return {
     blobs: [],
@@ -71,14 +71,14 @@ function placeMirrored(
     if (to <= seq) continue
     // What is here of a hole stays here.
     const from = 'hole' in item ? Math.max(given.from, seq + 1) : given.from
-    if (from !== seq + 1) throw diverged(journal, `it ends at ${seq} and ${from} was given`)
+    if (from !== seq + 1) throw divergedError(journal, `it ends at ${seq} and ${from} was given`)
     if ('hole' in item) {
       hash = item.hole.hash
       // A place of its own in the commit order: readers of the whole store pass it like an event.
       position += 1
       holes.push({ ...item.hole, from, journal, position })
     } else {
-      const entry = mirrored(journal, item, hash, position + 1)
+      const entry = mirroredEntry(journal, item, hash, position + 1)
       position += 1
       hash = entry.hash
       time = Date.parse(item.event.time)
@@ -90,16 +90,16 @@ function placeMirrored(
   return { entries, references, seq, hash, time, position, holes }
 }
 
-function mirrored(
+function mirroredEntry(
   journal: string,
   { event, hash }: { event: JournalEvent; hash: string },
   previous: string,
   position: number,
 ): Entry {
-  if (event.journal !== journal) throw diverged(journal, `an event of ${event.journal} was given`)
+  if (event.journal !== journal) throw divergedError(journal, `an event of ${event.journal} was given`)
   const body = JSON.stringify(event)
   if (chain(previous, body) !== hash)
-    throw diverged(journal, `event ${event.seq} does not continue its chain`)
+    throw divergedError(journal, `event ${event.seq} does not continue its chain`)
   return new Entry(position, journal, event.seq, hash, body)
 }
 
@@ -107,6 +107,6 @@ export function exportHole({ from, to, hash, reason, types }: Hole): ExportedIte
   return { hole: { from, to, hash, reason, types } }
 }
 
-function diverged(journal: string, why: string): VitrineError {
+function divergedError(journal: string, why: string): VitrineError {
   return new VitrineError('journal_diverged', `The journal ${journal} cannot take these events: ${why}.`)
 }

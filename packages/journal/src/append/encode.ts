@@ -3,22 +3,22 @@ import { deepFreeze, Entry } from '../entry.ts'
 import { chain } from '../integrity/chain.ts'
 
 /** A context and its part of the body. Events that are appended together mostly share one. */
-export interface WrittenContext {
+export interface EncodedContext {
   readonly fields: EventContext
   readonly json: string
 }
 
-export function writeContext(fields: EventContext): WrittenContext {
+export function encodeContext(fields: EventContext): EncodedContext {
   let json = ''
   for (const key in fields) json += `,"${key}":${JSON.stringify(fields[key as keyof EventContext])}`
   return { fields, json }
 }
 
 /** An event that is checked, redacted and serialised, but has no place yet. */
-export interface Draft {
+export interface EventDraft {
   readonly type: string
   readonly source: EventSource
-  readonly context: WrittenContext
+  readonly context: EncodedContext
   readonly derived: boolean
   readonly data: JsonObject
   readonly dataJson: string
@@ -26,7 +26,7 @@ export interface Draft {
 
 /** Gives a draft its place. The body's key order is the event's: parsing and writing it again gives the same bytes. */
 export function encode(
-  { type, source, context, derived, data, dataJson }: Draft,
+  { type, source, context, derived, data, dataJson }: EventDraft,
   position: number,
   journal: string,
   seq: number,

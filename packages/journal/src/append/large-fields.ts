@@ -15,16 +15,20 @@ interface Offloaded {
 }
 
 /** Whether a blob of this size may still be stored, or is stored already. */
-export type BlobRoom = (bytes: number, hash: string) => boolean
+export type ReserveBlobSpace = (bytes: number, hash: string) => boolean
 
 /** Moves what is too large for an event into blobs, or cuts it where there is no room for one. */
-export function offloadLargeFields(data: JsonObject, dataJson: string, hasRoom: BlobRoom): Offloaded {
+export function offloadLargeFields(
+  data: JsonObject,
+  dataJson: string,
+  reserveSpace: ReserveBlobSpace,
+): Offloaded {
   const blobs: NewBlob[] = []
   let changed = false
   const store = (text: string, mediaType: string): JsonValue => {
     changed = true
     const blob = toBlob(Buffer.from(text), mediaType)
-    if (!hasRoom(blob.bytes.byteLength, blob.hash)) return cut(text)
+    if (!reserveSpace(blob.bytes.byteLength, blob.hash)) return truncate(text)
     blobs.push(blob)
     return refTo(blob)
   }
@@ -74,15 +78,15 @@ export function blobReferences(dataJson: string): readonly string[] {
   return [...new Set(dataJson.match(/(?<=")sha256:[0-9a-f]{64}(?=")/g))]
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   const kept = maxFieldBytes / 4
   const omitted = text.length - 2 * kept
-  const [head, tail] = [text.slice(0, kept), text.slice(-kept)].map(withoutHalves)
+  const [head, tail] = [text.slice(0, kept), text.slice(-kept)].map(trimLoneSurrogates)
   return `${head}…[${omitted} characters left out: no room for blobs]…${tail}`
 }
 
 /** A cut may go through a character of two units. */
-function withoutHalves(text: string): string {
+function trimLoneSurrogates(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }
 

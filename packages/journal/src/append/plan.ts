@@ -36,7 +36,7 @@ export interface BlobReference {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Gathers wishes into one transaction and keeps law 1: a start is open once, an end closes it once. */
-export class Plan {
+export class CommitPlan {
   readonly #openWork: ReadonlyMap<string, OpenWork>
   readonly #changes = new Map<string, OpenWork | undefined>()
   readonly #heads = new Map<string, Mutable<JournalHead>>()
@@ -74,20 +74,20 @@ export class Plan {
   }
 
   /** All of a wish, or, with an error, nothing of it. */
-  add(current: JournalHead, wish: CommitRequest): readonly Entry[] {
+  add(current: JournalHead, request: CommitRequest): readonly Entry[] {
     const head = this.#heads.get(current.id) ?? { ...current }
-    const { entries, references, seq, hash, time, position, holes = [] } = wish.place(head, this.#position)
+    const { entries, references, seq, hash, time, position, holes = [] } = request.place(head, this.#position)
     // A journal comes to be with its first event.
-    if (entries.length === 0 && holes.length === 0 && !wish.removal) return entries
-    checkWriter(head, wish, entries)
-    if (!wish.mirror) this.#trackWork(entries, wish.endedIds)
+    if (entries.length === 0 && holes.length === 0 && !request.removal) return entries
+    checkWriter(head, request, entries)
+    if (!request.mirror) this.#trackWork(entries, request.endedIds)
     let bytes = 0
     for (const entry of entries) {
       this.#entries.push(entry)
       bytes += entry.body.length
     }
     for (const reference of references) this.#references.push({ journal: head.id, ...reference })
-    for (const blob of wish.blobs) this.#blobs.push(blob)
+    for (const blob of request.blobs) this.#blobs.push(blob)
     this.#bytes += bytes
     this.#position = position
     head.seq = seq
@@ -95,11 +95,11 @@ export class Plan {
     head.time = time
     head.events += entries.length
     head.bytes += bytes
-    if (wish.mirror) head.mirror = true
-    if (wish.removal) {
-      this.#removals.push(wish.removal)
-      head.events -= wish.removal.seqs.length
-      head.bytes -= wish.removal.bytes
+    if (request.mirror) head.mirror = true
+    if (request.removal) {
+      this.#removals.push(request.removal)
+      head.events -= request.removal.seqs.length
+      head.bytes -= request.removal.bytes
     }
     if (holes.length > 0) this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
     this.#heads.set(head.id, head)
@@ -166,8 +166,8 @@ export class Plan {
 }
 
 /** A mirror that anyone else wrote to could not follow its origin any more, nor could a journal of ours become one. */
-function checkWriter(head: JournalHead, wish: CommitRequest, entries: readonly Entry[]): void {
-  const fits = wish.mirror ? head.mirror || head.seq === 0 : !head.mirror || entries.length === 0
+function checkWriter(head: JournalHead, request: CommitRequest, entries: readonly Entry[]): void {
+  const fits = request.mirror ? head.mirror || head.seq === 0 : !head.mirror || entries.length === 0
   if (fits) return
   const why = head.mirror ? 'it mirrors another store and takes only imports' : 'it has events of its own'
   throw new VitrineError('journal_diverged', `The journal ${head.id} cannot take these events: ${why}.`)

@@ -13,12 +13,12 @@ import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
-import { type Draft, encode, type WrittenContext, writeContext } from './encode.ts'
-import { type BlobRoom, blobReferences, isTooLarge, offloadLargeFields } from './large-fields.ts'
+import { type EncodedContext, type EventDraft, encode, encodeContext } from './encode.ts'
+import { blobReferences, isTooLarge, offloadLargeFields, type ReserveBlobSpace } from './large-fields.ts'
 import type { BlobReference, CommitRequest, Placement } from './plan.ts'
 
 /** What a journal handle adds to every event it writes. */
-export interface Writer {
+export interface EventWriter {
   readonly source: EventSource
   readonly context: EventContext
 }
@@ -26,14 +26,14 @@ export interface Writer {
 export interface AppendStages {
   readonly redactor: Redactor
   readonly policy: PolicyRules
-  readonly hasRoomForBlob: BlobRoom
+  readonly reserveBlobSpace: ReserveBlobSpace
 }
 
 /** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
 export function prepare(
   inputs: readonly EventInput[],
-  writer: Writer,
-  workshop: AppendStages,
+  writer: EventWriter,
+  stages: AppendStages,
 ): PreparedAppend {
   if (!Array.isArray(inputs)) {
     throw new VitrineError('argument_invalid', 'append: expected a list of events, such as [{ type, data }].')
@@ -42,8 +42,8 @@ export function prepare(
   const append = new PreparedAppend()
   for (const input of inputs) {
     // The copy of an object is an object: the check above has seen that it is one.
-    const data = workshop.redactor.redactValue(input.data ?? {}) as JsonObject
-    append.add(input, data, writer, workshop)
+    const data = stages.redactor.redactValue(input.data ?? {}) as JsonObject
+    append.add(input, data, writer, stages)
   }
   return append
 }
@@ -51,11 +51,11 @@ export function prepare(
 /** The same for events whose data the redactor has already been over. */
 export function prepareRedacted(
   inputs: readonly EventInput[],
-  writer: Writer,
-  workshop: AppendStages,
+  writer: EventWriter,
+  stages: AppendStages,
 ): PreparedAppend {
   const append = new PreparedAppend()
-  for (const input of inputs) append.add(input, (input.data ?? {}) as JsonObject, writer, workshop)
+  for (const input of inputs) append.add(input, (input.data ?? {}) as JsonObject, writer, stages)
   return append
 }
 
@@ -64,7 +64,7 @@ const noReferences: readonly BlobReference[] = []
 
 /** Events that are ready to be given their places. */
 export class PreparedAppend implements CommitRequest {
-  readonly drafts: Draft[] = []
+  readonly drafts: EventDraft[] = []
   readonly time = Date.now()
   blobs: readonly NewBlob[] = noBlobs
   /** About how much memory they take while they wait. */
@@ -73,14 +73,14 @@ export class PreparedAppend implements CommitRequest {
   ending = true
   endedIds: Map<number, string> | undefined
   #last:
-    | { readonly writer: EventContext; readonly input: EventContext; readonly context: WrittenContext }
+    | { readonly writer: EventContext; readonly input: EventContext; readonly context: EncodedContext }
     | undefined
 
-  add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: AppendStages): void {
-    let data = applyPolicy(input.type, redacted, workshop.policy)
+  add(input: EventInput, redacted: JsonObject, writer: EventWriter, stages: AppendStages): void {
+    let data = applyPolicy(input.type, redacted, stages.policy)
     let dataJson = JSON.stringify(data)
     if (isTooLarge(dataJson)) {
-      const offloaded = offloadLargeFields(data, dataJson, workshop.hasRoomForBlob)
+      const offloaded = offloadLargeFields(data, dataJson, stages.reserveBlobSpace)
       data = offloaded.data
       dataJson = offloaded.dataJson
       this.attachBlobs(offloaded.blobs)
@@ -89,15 +89,15 @@ export class PreparedAppend implements CommitRequest {
     const mark = workMark(input.type)
     if (mark?.edge !== 'end') this.ending = false
     else this.#rememberEnd(workId(mark.kind, { ...writer.context, ...input }))
-    const context = this.#contextOf(writer.context, input, workshop.redactor)
+    const context = this.#contextOf(writer.context, input, stages.redactor)
     const derived = input.derived === true
     this.drafts.push({ type: input.type, source: writer.source, context, derived, data, dataJson })
   }
 
-  #contextOf(writer: EventContext, input: EventContext, redactor: Redactor): WrittenContext {
+  #contextOf(writer: EventContext, input: EventContext, redactor: Redactor): EncodedContext {
     const last = this.#last
     if (last !== undefined && last.writer === writer && isSameContext(last.input, input)) return last.context
-    const context = writeContext(mergeContext(writer, input, redactor))
+    const context = encodeContext(mergeContext(writer, input, redactor))
     this.#last = { writer, input, context }
     return context
   }

@@ -20,7 +20,7 @@ export interface JournalStream {
 }
 
 /** The events of one call that are ready at once are committed together, or refused together. */
-interface Call {
+interface AppendCall {
   readonly context: EventContext
   readonly since: number
   readonly committed: JournalEvent[]
@@ -31,10 +31,10 @@ interface Call {
 
 interface HeldEvent {
   readonly event: EventInput
-  readonly call: Call
+  readonly call: AppendCall
 }
 
-export interface HeldStreamHost {
+export interface RedactingStreamHost {
   readonly redactor: Redactor
   readonly retryWhileFailing: boolean
   check(events: readonly EventInput[]): void
@@ -46,14 +46,14 @@ export interface HeldStreamHost {
 
 /** Secrets that are split over events are masked because whole events wait until their end is known to be harmless. */
 export class RedactingStream implements JournalStream {
-  readonly #host: HeldStreamHost
+  readonly #host: RedactingStreamHost
   readonly #mask: ReturnType<Redactor['stream']>
-  readonly #waiting: HeldEvent[] = []
+  readonly #held: HeldEvent[] = []
   #timer: NodeJS.Timeout | undefined
-  #sent: Promise<void> = Promise.resolve()
+  #lastSend: Promise<void> = Promise.resolve()
   #outbox: { readonly batch: readonly HeldEvent[]; readonly events: readonly EventInput[] }[] = []
 
-  constructor(host: HeldStreamHost) {
+  constructor(host: RedactingStreamHost) {
     this.#host = host
     this.#mask = host.redactor.stream()
   }
@@ -62,7 +62,7 @@ export class RedactingStream implements JournalStream {
     this.#host.check(events)
     if (events.length === 0) return []
     const { promise, resolve, reject } = Promise.withResolvers<readonly JournalEvent[]>()
-    const call: Call = {
+    const call: AppendCall = {
       context: this.#host.context(),
       since: performance.now(),
       committed: [],
@@ -72,7 +72,7 @@ export class RedactingStream implements JournalStream {
     }
     const ready = []
     for (const event of events) {
-      this.#waiting.push({ event, call })
+      this.#held.push({ event, call })
       for (const data of this.#mask.push(event.data ?? {}).ready) ready.push(data)
     }
     void this.#commit(ready)
@@ -84,8 +84,8 @@ export class RedactingStream implements JournalStream {
   }
 
   async #commit(ready: readonly unknown[]): Promise<void> {
-    const batch = this.#waiting.splice(0, ready.length)
-    this.#watchFirst()
+    const batch = this.#held.splice(0, ready.length)
+    this.#scheduleRelease()
     const sent: Promise<void>[] = []
     for (let from = 0; from < batch.length; ) {
       let to = from + 1
@@ -97,9 +97,9 @@ export class RedactingStream implements JournalStream {
   }
 
   /** The one that waits longest decides when waiting is given up. */
-  #watchFirst(): void {
+  #scheduleRelease(): void {
     clearTimeout(this.#timer)
-    const [first] = this.#waiting
+    const [first] = this.#held
     if (first === undefined) return
     const left = Math.max(0, first.call.since + holdMs - performance.now())
     this.#timer = setTimeout(() => void this.#commit(this.#mask.release()), left)
@@ -111,28 +111,28 @@ export class RedactingStream implements JournalStream {
       ...event,
       data: data[index] as NonNullable<EventInput['data']>,
     }))
-    if (!this.#host.retryWhileFailing) return settle(batch, this.#host.append(events))
+    if (!this.#host.retryWhileFailing) return settleCalls(batch, this.#host.append(events))
     this.#outbox.push({ batch, events })
-    this.#sent = this.#sent.then(() => this.#sendAll())
-    return this.#sent
+    this.#lastSend = this.#lastSend.then(() => this.#sendOutbox())
+    return this.#lastSend
   }
 
   /**
    * What waits is masked already, so it must be these very events that are tried again. Nothing that follows them is
    * sent before they are settled; then all of it at once.
    */
-  async #sendAll(): Promise<void> {
+  async #sendOutbox(): Promise<void> {
     const sending = this.#outbox
     this.#outbox = []
     if (sending.length === 0) return
     const all = sending.flatMap(({ events }) => events)
-    await settle(
+    await settleCalls(
       sending.flatMap(({ batch }) => batch),
-      this.#persist(all),
+      this.#appendWithRetries(all),
     )
   }
 
-  async #persist(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+  async #appendWithRetries(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
     for (;;) {
       try {
         return await this.#host.append(events)
@@ -144,7 +144,7 @@ export class RedactingStream implements JournalStream {
   }
 }
 
-function settle(batch: readonly HeldEvent[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
+function settleCalls(batch: readonly HeldEvent[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
   return appended.then(
     (committed) => {
       for (const [index, { call }] of batch.entries()) {

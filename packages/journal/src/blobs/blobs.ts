@@ -42,7 +42,7 @@ export class Blobs {
   readonly #redactor: Redactor
   readonly #limits: BlobLimits
   /** What was counted since the last sweep, which counts anew. */
-  readonly #counted = new Set<string>()
+  readonly #countedHashes = new Set<string>()
   #total: number
 
   constructor(
@@ -60,11 +60,11 @@ export class Blobs {
   }
 
   /** Whether one more of this size fits; if so it is counted. The same content is counted once. */
-  readonly takeRoom = (bytes: number, hash?: string): boolean => {
-    if (hash !== undefined && this.#counted.has(hash)) return true
+  readonly reserveSpace = (bytes: number, hash?: string): boolean => {
+    if (hash !== undefined && this.#countedHashes.has(hash)) return true
     if (bytes > this.#limits.maxBytes || this.#total + bytes > this.#limits.maxTotalBytes) return false
     this.#total += bytes
-    if (hash !== undefined) this.#counted.add(hash)
+    if (hash !== undefined) this.#countedHashes.add(hash)
     return true
   }
 
@@ -72,7 +72,7 @@ export class Blobs {
   prepare(content: Uint8Array): PreparedBlob {
     const { bytes, redacted } = this.#redactor.redactBytes(new Uint8Array(content))
     const blob = toBlob(bytes, null)
-    if (!this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
+    if (!this.reserveSpace(bytes.byteLength, blob.hash)) throw this.#limitError(bytes.byteLength)
     return { blob, ref: { ...refTo(blob), ...(redacted && { redacted: true as const }) } }
   }
 
@@ -83,15 +83,15 @@ export class Blobs {
     // Within one turn: the same content put twice at once takes its room once.
     await this.#committer.exclusively(async () => {
       const known = await this.#connection.blob(blob.hash)
-      if (!known && !this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
+      if (!known && !this.reserveSpace(bytes.byteLength, blob.hash)) throw this.#limitError(bytes.byteLength)
       await this.#connection.putBlob(blob)
     })
     return { ...refTo(blob), ...(redacted && { redacted: true as const }) }
   }
 
-  #full(bytes: number): VitrineError {
+  #limitError(bytes: number): VitrineError {
     const { maxBytes, maxTotalBytes } = this.#limits
-    if (bytes > maxBytes) return tooLarge(maxBytes)
+    if (bytes > maxBytes) return tooLargeError(maxBytes)
     return new VitrineError('blob_limit', `The blobs of this store would exceed ${maxTotalBytes} bytes.`, {
       details: { limit: maxTotalBytes },
     })
@@ -151,7 +151,7 @@ export class Blobs {
     while ((await this.#committer.exclusively(() => this.#connection.freeBlobs(Date.now() - grace))) > 0) {
       await new Promise(setImmediate)
     }
-    this.#counted.clear()
+    this.#countedHashes.clear()
     this.#total = await this.#connection.blobBytes()
   }
 }
@@ -159,24 +159,24 @@ export class Blobs {
 /** The content as it is now: whoever gave it may use its memory again, as streams do. */
 async function collect(content: BlobContent, maxBytes: number): Promise<Uint8Array> {
   if (typeof content === 'string') {
-    if (content.length > maxBytes || Buffer.byteLength(content) > maxBytes) throw tooLarge(maxBytes)
+    if (content.length > maxBytes || Buffer.byteLength(content) > maxBytes) throw tooLargeError(maxBytes)
     return Buffer.from(content)
   }
   if (content instanceof Uint8Array) {
-    if (content.byteLength > maxBytes) throw tooLarge(maxBytes)
+    if (content.byteLength > maxBytes) throw tooLargeError(maxBytes)
     return Uint8Array.from(content)
   }
   const parts: Uint8Array[] = []
   let total = 0
   for await (const part of content) {
     total += part.byteLength
-    if (total > maxBytes) throw tooLarge(maxBytes)
+    if (total > maxBytes) throw tooLargeError(maxBytes)
     parts.push(Uint8Array.from(part))
   }
   return Buffer.concat(parts)
 }
 
-function tooLarge(maxBytes: number): VitrineError {
+function tooLargeError(maxBytes: number): VitrineError {
   return new VitrineError('blob_too_large', `A blob may have at most ${maxBytes} bytes.`, {
     details: { limit: maxBytes },
   })

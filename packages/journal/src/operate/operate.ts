@@ -8,7 +8,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import type { Gates } from '../gates/gates.ts'
-import { ambient } from './ambient.ts'
+import { currentOperation } from './current-operation.ts'
 import { endingOfError, endingOfResult, type FinishData, type OperationEnd, spanFacts } from './outcome.ts'
 import { endSpan, inSpan, type OpenSpan, openSpan } from './trace.ts'
 
@@ -56,7 +56,7 @@ export async function operate<T>(
     const [event] = await host.append([started])
     start = event!
   } catch (error) {
-    endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), true)
+    endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), 'failed')
     throw error
   }
   const finish = (ending: OperationEnd, facts: FinishData) => finishOperation(host, opened, ending, facts)
@@ -71,7 +71,7 @@ export async function operate<T>(
     options.signal?.throwIfAborted()
     if (host.gates.size > 0) await passGates(host.gates, start, progress, options.signal)
     options.signal?.throwIfAborted()
-    result = await ambient.run({ journal: host.journal, operation: id, context, span }, () =>
+    result = await currentOperation.run({ journal: host.journal, operation: id, context, span }, () =>
       inSpan(span, () => run({ id, start, progress })),
     )
     // Read once, here: what is read again later may answer with an error.
@@ -114,13 +114,13 @@ export async function operateAtOnce<T>(
   return result
 }
 
-interface Opened {
+interface OpenedOperation {
   readonly op: string
   readonly id: string
   readonly span: OpenSpan
   readonly context: EventContext
   readonly started: EventInput
-  readonly began: number
+  readonly startedAt: number
 }
 
 function openOperation(
@@ -129,10 +129,10 @@ function openOperation(
   data: { readonly [key: string]: unknown },
   run: unknown,
   traceparent: string | undefined,
-): Opened {
+): OpenedOperation {
   if (typeof run !== 'function')
     throw new VitrineError('argument_invalid', `operate "${op}": expected a function to run.`)
-  const outer = ambient.getStore()
+  const outer = currentOperation.getStore()
   const parent = outer?.journal === host.journal ? outer : undefined
   const id = newId('operation')
   const facts = { ...data, op, ...(parent && { parent: parent.operation }) }
@@ -148,7 +148,7 @@ function openOperation(
   const span = openSpan(`sandbox.${op}`, attributes, outer?.span, traceparent)
   const context: EventContext = { ...parent?.context, ...host.context, operation: id, trace: span.ids }
   const started = { ...context, type: 'operation.started', data: facts }
-  return { op, id, span, context, started, began: performance.now() }
+  return { op, id, span, context, started, startedAt: performance.now() }
 }
 
 /**
@@ -157,7 +157,7 @@ function openOperation(
  */
 async function finishOperation(
   host: OperationHost,
-  { op, span, context, began }: Opened,
+  { op, span, context, startedAt: began }: OpenedOperation,
   ending: OperationEnd,
   facts: FinishData,
   before: readonly EventInput[] = [],
@@ -176,7 +176,7 @@ async function finishOperation(
     await write(written.ending, {})
     throw error
   } finally {
-    endSpan(span, spanFacts(op, written.ending, written.facts), !written.ending.ok)
+    endSpan(span, spanFacts(op, written.ending, written.facts), written.ending.ok ? 'ok' : 'failed')
   }
 }
 
@@ -187,13 +187,13 @@ async function passGates(
   progress: (data: { readonly [key: string]: unknown }) => Promise<void>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for await (const judgement of gates.ask(start, signal)) {
-    await progress({ ...judgement })
-    if (judgement.answer === 'allow') continue
+  for await (const decision of gates.decisions(start, signal)) {
+    await progress({ ...decision })
+    if (decision.answer === 'allow') continue
     signal?.throwIfAborted()
-    const why = judgement.reason === undefined ? '' : `: ${judgement.reason}`
-    throw new VitrineError('gate_refused', `The gate "${judgement.gate}" refused${why}.`, {
-      details: { gate: judgement.gate, ...(judgement.reason !== undefined && { reason: judgement.reason }) },
+    const why = decision.reason === undefined ? '' : `: ${decision.reason}`
+    throw new VitrineError('gate_refused', `The gate "${decision.gate}" refused${why}.`, {
+      details: { gate: decision.gate, ...(decision.reason !== undefined && { reason: decision.reason }) },
     })
   }
 }

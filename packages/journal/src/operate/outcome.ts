@@ -20,8 +20,8 @@ export interface OperationEnd {
 
 /** How a call that returned has ended: as it says itself, or by its exit code, or well; never well against its exit. */
 export function endingOfResult(data: FinishData): OperationEnd {
-  const seen = outcomeOfExit(data)
-  const outcome = data.outcome === undefined || data.outcome === 'ok' ? seen : data.outcome
+  const observed = outcomeOfExit(data)
+  const outcome = data.outcome === undefined || data.outcome === 'ok' ? observed : data.outcome
   return { outcome, ok: outcome === 'ok' }
 }
 
@@ -85,17 +85,17 @@ export function spanFacts(op: string, ending: OperationEnd, data: FinishData): S
   if (typeof data.port === 'number') facts['server.port'] = data.port
   if (typeof data.address === 'string' && isLoopback(data.address)) facts['server.address'] = data.address
   if (!ending.ok) facts['error.type'] = spanErrorType(op, ending, data)
-  if (ending.errorCode !== undefined && isWord(ending.errorCode)) facts.error_code = ending.errorCode
+  if (ending.errorCode !== undefined && isIdentifier(ending.errorCode)) facts.error_code = ending.errorCode
   return facts
 }
 
 function spanErrorType(op: string, { errorType, outcome }: OperationEnd, { exitCode }: FinishData): string {
-  if (errorType !== undefined) return isWord(errorType) ? errorType : 'Error'
+  if (errorType !== undefined) return isIdentifier(errorType) ? errorType : 'Error'
   return op === 'exec' && outcome === 'failed' && typeof exitCode === 'number' ? 'ExecNonZeroError' : outcome
 }
 
 /** Names and codes go into spans, sentences do not: spans are not redacted. */
-function isWord(text: string): boolean {
+function isIdentifier(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/.test(text)
 }
 

@@ -65,10 +65,10 @@ export function inSpan<T>({ context }: OpenSpan, run: () => T): T {
   return otelContext.with(context, run)
 }
 
-export function endSpan({ span }: OpenSpan, attributes: SpanAttributes, failed: boolean): void {
+export function endSpan({ span }: OpenSpan, attributes: SpanAttributes, status: 'ok' | 'failed'): void {
   try {
     span.setAttributes(attributes)
-    if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+    if (status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
     span.end()
   } catch {
     // As above: what was observed is not the observer's to fail.

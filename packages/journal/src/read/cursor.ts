@@ -12,11 +12,11 @@ export type CursorPosition =
   | { readonly scope: 'store'; readonly store: string; readonly position: number }
 
 /** Opaque to everyone else: only this file knows what is in a cursor. */
-export function encodeCursor(place: CursorPosition): string {
+export function encodeCursor(decoded: CursorPosition): string {
   const text =
-    place.scope === 'journal'
-      ? `j.${place.incarnation}.${place.seq.toString(36)}.${place.journal}`
-      : `s.${place.store}.${place.position.toString(36)}`
+    decoded.scope === 'journal'
+      ? `j.${decoded.incarnation}.${decoded.seq.toString(36)}.${decoded.journal}`
+      : `s.${decoded.store}.${decoded.position.toString(36)}`
   return Buffer.from(text + checksum(text)).toString('base64url')
 }
 
@@ -33,26 +33,26 @@ export function decodeCursor(cursor: string): CursorPosition {
     const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)
     if (journal) {
       const [, incarnation = '', seq = '', id = ''] = journal
-      const place = { scope: 'journal', journal: id, incarnation, seq: number(seq, cursor) } as const
-      if (encodeCursor(place) === cursor) return place
+      const decoded = { scope: 'journal', journal: id, incarnation, seq: number(seq, cursor) } as const
+      if (encodeCursor(decoded) === cursor) return decoded
     }
     const store = /^s\.([A-Za-z0-9_]+)\.([0-9a-z]{1,11})$/.exec(text)
     if (store) {
       const [, id = '', position = ''] = store
-      const place = { scope: 'store', store: id, position: number(position, cursor) } as const
-      if (encodeCursor(place) === cursor) return place
+      const decoded = { scope: 'store', store: id, position: number(position, cursor) } as const
+      if (encodeCursor(decoded) === cursor) return decoded
     }
   }
-  throw notACursor(cursor)
+  throw invalidCursorError(cursor)
 }
 
 function number(text: string, cursor: string): number {
   const value = Number.parseInt(text, 36)
-  if (!Number.isSafeInteger(value)) throw notACursor(cursor)
+  if (!Number.isSafeInteger(value)) throw invalidCursorError(cursor)
   return value
 }
 
-function notACursor(cursor: unknown): VitrineError {
+function invalidCursorError(cursor: unknown): VitrineError {
   const got = typeof cursor === 'string' ? JSON.stringify(cursor.slice(0, 40)) : typeof cursor
   return new VitrineError('cursor_invalid', `Expected a cursor of this store, got ${got}.`)
 }

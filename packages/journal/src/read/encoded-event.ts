@@ -1,5 +1,5 @@
 import type { JournalItem, TailOptions } from '@vitrine/protocol'
-import type { ReadScope } from './reader.ts'
+import type { ReadScope } from './read-scope.ts'
 import { keyOf, type ScannedItem, toItem } from './scan.ts'
 
 export interface TailEncodedOptions extends TailOptions {
@@ -13,13 +13,13 @@ export interface TailEncodedOptions extends TailOptions {
  */
 export class EncodedEvent {
   readonly #found: ScannedItem
-  readonly #subject: ReadScope
+  readonly #scope: ReadScope
   #framing: ((delivery: EncodedEvent) => Uint8Array) | undefined
   #frame: Uint8Array | undefined
 
-  constructor(found: ScannedItem, subject: ReadScope) {
+  constructor(found: ScannedItem, scope: ReadScope) {
     this.#found = found
-    this.#subject = subject
+    this.#scope = scope
   }
 
   /** False for the notice of a gap. */
@@ -29,7 +29,7 @@ export class EncodedEvent {
 
   /** Where reading goes on after it. */
   get cursor(): string {
-    return this.#subject.cursor(keyOf(this.#found, this.#subject.journal))
+    return this.#scope.cursor(keyOf(this.#found, this.#scope.journal))
   }
 
   get item(): JournalItem {

@@ -1,9 +1,9 @@
 import type { JournalItem } from '@vitrine/protocol'
-import type { ReadScope } from './reader.ts'
+import type { ReadScope } from './read-scope.ts'
 import { keyOf, type ScannedItem } from './scan.ts'
 
 export interface TailSource<Item> {
-  readonly subject: ReadScope
+  readonly scope: ReadScope
   /** What comes after a key, and the last key looked at: from memory where it is still there, else from the store. */
   pull(
     after: number,
@@ -27,11 +27,11 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   #index = 0
   /** The last key of the page, and the key before it. */
   #key: number
-  #before = 0
+  #previousKey = 0
   #start: (() => Promise<number>) | undefined
   #filling: Promise<unknown> = Promise.resolve()
   /** Calls that wait: whoever comes next waits behind them. */
-  #asked = 0
+  #pendingCalls = 0
 
   /** `start` is a key, or how to find it: looked up at once, so that `now` means now. */
   constructor(source: TailSource<Item>, start: number | (() => Promise<number>), signal?: AbortSignal) {
@@ -46,18 +46,18 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#asked === 0 && this.#index < this.#page.length && !this.#signal.aborted) {
+    if (this.#pendingCalls === 0 && this.#index < this.#page.length && !this.#signal.aborted) {
       try {
         return Promise.resolve({ value: this.#take(), done: false })
       } catch (error) {
         return Promise.reject(error)
       }
     }
-    this.#asked += 1
+    this.#pendingCalls += 1
     const filled = this.#filling
       .then(() => this.#fill())
       .finally(() => {
-        this.#asked -= 1
+        this.#pendingCalls -= 1
       })
     this.#filling = filled.catch(() => undefined)
     return filled
@@ -78,12 +78,12 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
 
   /** Where reading goes on: after everything that was given, and after what did not match. Known once it has begun. */
   get cursor(): string | undefined {
-    return this.#start === undefined ? this.#source.subject.cursor(this.#reached) : undefined
+    return this.#start === undefined ? this.#source.scope.cursor(this.#lastYieldedKey) : undefined
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#returned.abort()
-    this.#key = this.#reached
+    this.#key = this.#lastYieldedKey
     this.#page = []
     return { value: undefined, done: true }
   }
@@ -113,7 +113,7 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       if (this.#index < this.#page.length) return { value: this.#take(), done: false }
       const ended = this.#source.ended()
       if (ended) throw ended
-      const { wakeup } = this.#source.subject
+      const { wakeup } = this.#source.scope
       const { version } = wakeup
       const pulled = await this.#source.pull(this.#key, this.#signal).catch((error: unknown) => {
         // A long search that was given up has nothing to say.
@@ -123,7 +123,7 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       if (pulled === undefined || this.#signal.aborted) continue
       const { found, scanned } = pulled
       const moved = scanned > this.#key
-      this.#before = this.#key
+      this.#previousKey = this.#key
       this.#key = scanned
       this.#page = found
       this.#index = 0
@@ -139,9 +139,9 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   }
 
   /** The key of what was given last; with nothing left to give, the last one looked at. */
-  get #reached(): number {
+  get #lastYieldedKey(): number {
     if (this.#index >= this.#page.length) return this.#key
     const last = this.#page[this.#index - 1]
-    return last === undefined ? this.#before : keyOf(last, this.#source.subject.journal)
+    return last === undefined ? this.#previousKey : keyOf(last, this.#source.scope.journal)
   }
 }

@@ -9,7 +9,7 @@ export interface CopyRules {
   bytes(bytes: Uint8Array): string
 }
 
-const deepest = 100
+const maxDepth = 100
 
 /**
  * A private deep copy of any value as JSON data. It never throws: what JSON cannot carry becomes a text
@@ -45,7 +45,7 @@ function copy(value: unknown, key: string, rules: CopyRules, parents: object[]):
 }
 
 function copyObject(value: object, key: string, rules: CopyRules, parents: object[]): JsonCopy | undefined {
-  if (parents.length >= deepest) return '[too deep]'
+  if (parents.length >= maxDepth) return '[too deep]'
   if (parents.includes(value)) return '[circular]'
   parents.push(value)
   try {
@@ -59,9 +59,9 @@ function copyObject(value: object, key: string, rules: CopyRules, parents: objec
 
 function copyByKind(value: object, key: string, rules: CopyRules, parents: object[]): JsonCopy | undefined {
   if ('toJSON' in value && typeof value.toJSON === 'function' && !ArrayBuffer.isView(value)) {
-    const given: unknown = value.toJSON(key)
-    if (typeof given !== 'object' || given === null) return copy(given, key, rules, parents)
-    return copyFields(given, rules, parents)
+    const json: unknown = value.toJSON(key)
+    if (typeof json !== 'object' || json === null) return copy(json, key, rules, parents)
+    return copyFields(json, rules, parents)
   }
   return copyFields(value, rules, parents)
 }

@@ -12,9 +12,9 @@ const shortestLine = 16
  */
 export function secretForms(value: string): string[] {
   const forms = new Set<string>()
-  for (const printing of printings(value)) {
-    for (const form of escapedForms(printing)) forms.add(form)
-    for (const form of base64Forms(printing)) forms.add(form)
+  for (const variant of lineEndVariants(value)) {
+    for (const form of escapedForms(variant)) forms.add(form)
+    for (const form of base64Forms(variant)) forms.add(form)
   }
   for (const line of longLines(value)) {
     for (const form of escapedForms(line)) forms.add(form)
@@ -23,7 +23,7 @@ export function secretForms(value: string): string[] {
 }
 
 /** As it is, without the line end of the file it was read from, and as a terminal prints its line ends. */
-function printings(value: string): Set<string> {
+function lineEndVariants(value: string): Set<string> {
   const unix = value.replaceAll('\r\n', '\n')
   const texts = [value, value.trim(), unix, unix.replaceAll('\n', '\r\n')]
   return new Set(texts.filter((text) => text.length >= shortestForm))

@@ -1,12 +1,12 @@
 import { type GramFilter, gramLength } from './grams.ts'
 import { contextPatterns } from './patterns/in-context.ts'
-import type { Pattern } from './patterns/pattern.ts'
+import type { SecretPattern } from './patterns/pattern.ts'
 import { privateKeyPattern } from './patterns/private-key.ts'
 import { tokenPatterns } from './patterns/tokens.ts'
 import { noSpans, type Span } from './span.ts'
 
 /** Every well-known shape of a secret; where several begin alike, the first that fits gives the name. */
-export const patterns: readonly Pattern[] = [...tokenPatterns, ...contextPatterns, privateKeyPattern]
+export const patterns: readonly SecretPattern[] = [...tokenPatterns, ...contextPatterns, privateKeyPattern]
 
 const byGram = Map.groupBy(
   patterns.flatMap((pattern) => pattern.grams.map((gram) => ({ gram, pattern }))),

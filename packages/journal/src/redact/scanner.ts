@@ -50,9 +50,9 @@ export function createScanner(filter: GramFilter): Scanner {
     let spans: Span[] | undefined
     let from = first
     for (let at = filter.next(text, from); at !== -1; at = filter.next(text, from)) {
-      if (ending !== 'complete' && length - at < longest && sorted.isBegunAt(text, at)) {
+      if (ending !== 'complete' && length - at < longest && sorted.isPrefixAt(text, at)) {
         if (ending === 'open') return { spans: spans ?? noSpans, pending: at }
-        const form = sorted.begunAt(text, at)
+        const form = sorted.completionAt(text, at)
         if (form !== undefined && (length - at) * 2 >= form.length) {
           return { spans: [...(spans ?? noSpans), span(at, length, form)], pending: length }
         }
@@ -69,7 +69,7 @@ export function createScanner(filter: GramFilter): Scanner {
   /** The last few characters are too short for the filter, and too many texts end so to look closer. */
   function shortTail(text: string, from: number): number {
     let at = Math.max(from, text.length - gramLength + 1)
-    while (at < text.length && !sorted.mayBegin(text.charCodeAt(at))) at++
+    while (at < text.length && !sorted.mayStartWith(text.charCodeAt(at))) at++
     return at
   }
 

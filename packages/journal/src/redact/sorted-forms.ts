@@ -12,11 +12,11 @@ export interface SortedForms {
   /** The longest form that stands in the text at this place. */
   matchAt(text: string, at: number): string | undefined
   /** Whether a form may begin with this code unit. */
-  mayBegin(unit: number): boolean
+  mayStartWith(unit: number): boolean
   /** Whether the rest of the text from this place on is the beginning of a longer form. */
-  isBegunAt(text: string, at: number): boolean
+  isPrefixAt(text: string, at: number): boolean
   /** The shortest of these longer forms. */
-  begunAt(text: string, at: number): string | undefined
+  completionAt(text: string, at: number): string | undefined
 }
 
 // Up to here, moving up what stands behind each new form costs less than sorting all of them again.
@@ -24,33 +24,33 @@ const fewForms = 64
 
 export function createSortedForms(): SortedForms {
   let forms: string[] = []
-  let waiting: string[] = []
+  let unsorted: string[] = []
   // How many forms begin with a code unit of this low byte.
   const firstBytes = new Uint32Array(256)
 
   /** New forms wait until they are asked for: thousands that come one by one are sorted once. */
   function sort(): void {
-    if (waiting.length > fewForms) forms = forms.concat(waiting).sort()
-    else for (const form of waiting) forms.splice(rank(forms, form, 0, form.length), 0, form)
-    waiting = []
+    if (unsorted.length > fewForms) forms = forms.concat(unsorted).sort()
+    else for (const form of unsorted) forms.splice(rank(forms, form, 0, form.length), 0, form)
+    unsorted = []
   }
 
   return {
     add(added) {
       for (const form of added) {
-        waiting.push(form)
+        unsorted.push(form)
         firstBytes[form.charCodeAt(0) & 255]!++
       }
     },
     remove(removed) {
       sort()
-      const gone = new Set(removed)
-      if (removed.length > fewForms) forms = forms.filter((form) => !gone.has(form))
+      const removedForms = new Set(removed)
+      if (removed.length > fewForms) forms = forms.filter((form) => !removedForms.has(form))
       else for (const form of removed) forms.splice(rank(forms, form, 0, form.length) - 1, 1)
       for (const form of removed) firstBytes[form.charCodeAt(0) & 255]!--
     },
     matchAt(text, at) {
-      if (waiting.length > 0) sort()
+      if (unsorted.length > 0) sort()
       let end = text.length
       while (end - at >= shortestForm) {
         const form = forms[rank(forms, text, at, end) - 1]
@@ -62,14 +62,14 @@ export function createSortedForms(): SortedForms {
       }
       return undefined
     },
-    mayBegin: (unit) => firstBytes[unit & 255] !== 0,
-    isBegunAt(text, at) {
-      if (waiting.length > 0) sort()
+    mayStartWith: (unit) => firstBytes[unit & 255] !== 0,
+    isPrefixAt(text, at) {
+      if (unsorted.length > 0) sort()
       const form = forms[rank(forms, text, at, text.length)]
       return form !== undefined && sharedLength(form, text, at, text.length) === text.length - at
     },
-    begunAt(text, at) {
-      if (waiting.length > 0) sort()
+    completionAt(text, at) {
+      if (unsorted.length > 0) sort()
       let shortest: string | undefined
       for (let index = rank(forms, text, at, text.length); index < forms.length; index++) {
         const form = forms[index]!

@@ -4,7 +4,7 @@ import type { Hole, IndexRow } from '../stores/contract.ts'
 const maxTypes = 64
 
 /** The holes after entries were taken out, joined with those that touch them. */
-export function dig(
+export function mergeHoles(
   journal: string,
   removed: readonly IndexRow[],
   touching: readonly Hole[],

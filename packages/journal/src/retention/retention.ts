@@ -3,7 +3,7 @@ import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
 import { type AppendStages, prepare } from '../append/prepare.ts'
 import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.ts'
-import { dig } from './holes.ts'
+import { mergeHoles } from './holes.ts'
 import { rankOf } from './rank.ts'
 
 /** How much of each journal is kept. Absent means without end. */
@@ -15,16 +15,16 @@ export interface RetentionLimits {
 
 export const defaultRetention: RetentionLimits = { bytes: 1024 * 1024 * 1024 }
 
-type Reason = KnownEvent<'journal.trimmed'>['data']['reason']
+type TrimReason = KnownEvent<'journal.trimmed'>['data']['reason']
 
 interface Excess {
-  readonly reason: Reason
+  readonly reason: TrimReason
   readonly ranks: readonly (0 | 1 | 2)[]
   /** Whether this one must go, given what has gone already. */
-  wants(row: IndexRow, gone: Gone): boolean
+  mustTrim(row: IndexRow, trimmed: TrimResult): boolean
 }
 
-export interface Gone {
+export interface TrimResult {
   readonly events: number
   readonly bytes: number
 }
@@ -44,24 +44,28 @@ export function isOverLimit({ head }: JournalState, { events, bytes }: Retention
 export interface Trimmer {
   readonly connection: StoreConnection
   readonly committer: Committer
-  readonly workshop: AppendStages
+  readonly stages: AppendStages
   readonly signal: AbortSignal
   /** Into the host's own journal. */
-  note(type: string, data: { readonly [key: string]: unknown }): void
+  recordInHostJournal(type: string, data: { readonly [key: string]: unknown }): void
 }
 
 /** Brings one journal below its limits, in slices, each its own transaction with the event that says so. */
-export async function trim(trimmer: Trimmer, journal: JournalState, limits: RetentionLimits): Promise<Gone> {
+export async function trim(
+  trimmer: Trimmer,
+  journal: JournalState,
+  limits: RetentionLimits,
+): Promise<TrimResult> {
   const total = { events: 0, bytes: 0 }
   for (;;) {
     let events = 0
     let records = 0
-    for (const excess of excesses(journal, limits)) {
-      const gone = { events: 0, bytes: 0 }
-      for (const rank of excess.ranks) records += await trimRank(trimmer, journal, excess, rank, gone)
-      events += gone.events
-      total.events += gone.events
-      total.bytes += gone.bytes
+    for (const excess of findExcesses(journal, limits)) {
+      const trimmed = { events: 0, bytes: 0 }
+      for (const rank of excess.ranks) records += await trimRank(trimmer, journal, excess, rank, trimmed)
+      events += trimmed.events
+      total.events += trimmed.events
+      total.bytes += trimmed.bytes
     }
     // What came meanwhile, and what was said about the trimming itself, can be too much again.
     if (!isOverLimit(journal, limits) || events <= records || trimmer.signal.aborted) return total
@@ -69,26 +73,26 @@ export async function trim(trimmer: Trimmer, journal: JournalState, limits: Rete
 }
 
 /** What is too much, each worked out against the journal as it is when its turn comes. */
-function* excesses(journal: JournalState, limits: RetentionLimits): Generator<Excess> {
+function* findExcesses(journal: JournalState, limits: RetentionLimits): Generator<Excess> {
   if (limits.ageMs !== undefined) {
     const oldest = Date.now() - limits.ageMs
-    let young = false
+    let reachedYoung = false
     yield {
       reason: 'age',
       ranks: [2],
-      wants(row) {
-        young ||= row.time >= oldest
-        return !young
+      mustTrim(row) {
+        reachedYoung ||= row.time >= oldest
+        return !reachedYoung
       },
     }
   }
   if (limits.events !== undefined && journal.head.events > limits.events) {
     const surplus = journal.head.events - Math.floor(limits.events * slack)
-    yield { reason: 'events', ranks: [0, 1, 2], wants: (_row, gone) => gone.events < surplus }
+    yield { reason: 'events', ranks: [0, 1, 2], mustTrim: (_row, trimmed) => trimmed.events < surplus }
   }
   if (limits.bytes !== undefined && journal.head.bytes > limits.bytes) {
     const surplus = journal.head.bytes - Math.floor(limits.bytes * slack)
-    yield { reason: 'bytes', ranks: [0, 1, 2], wants: (_row, gone) => gone.bytes < surplus }
+    yield { reason: 'bytes', ranks: [0, 1, 2], mustTrim: (_row, trimmed) => trimmed.bytes < surplus }
   }
 }
 
@@ -98,7 +102,7 @@ async function trimRank(
   journal: JournalState,
   excess: Excess,
   rank: number,
-  gone: { events: number; bytes: number },
+  trimmed: { events: number; bytes: number },
 ): Promise<number> {
   // What this run appends about itself is not its business.
   const last = journal.head.seq - 1
@@ -113,20 +117,20 @@ async function trimRank(
       order: 'asc',
       limit: rows,
     })
-    const victims: IndexRow[] = []
+    const removed: IndexRow[] = []
     let stop = found.length === 0
     for (const row of found) {
       if (rankOf(row.type) > rank) continue
-      if (!excess.wants(row, gone)) {
+      if (!excess.mustTrim(row, trimmed)) {
         stop = true
         break
       }
-      victims.push(row)
-      gone.events += 1
-      gone.bytes += row.bytes
+      removed.push(row)
+      trimmed.events += 1
+      trimmed.bytes += row.bytes
     }
-    if (victims.length > 0) {
-      await removeSlice(trimmer, journal, victims, excess.reason)
+    if (removed.length > 0) {
+      await removeSlice(trimmer, journal, removed, excess.reason)
       records += 1
     }
     if (stop) break
@@ -141,17 +145,17 @@ async function trimRank(
 async function removeSlice(
   trimmer: Trimmer,
   journal: JournalState,
-  victims: readonly IndexRow[],
-  reason: Reason,
+  removed: readonly IndexRow[],
+  reason: TrimReason,
 ): Promise<void> {
-  const { connection, committer, workshop } = trimmer
+  const { connection, committer, stages } = trimmer
   const id = journal.head.id
-  const seqs = victims.map(({ seq }) => seq)
+  const seqs = removed.map(({ seq }) => seq)
   const touching = await connection.holes(id, seqs[0]! - 1, seqs.at(-1)! + 1)
-  const bytes = victims.reduce((sum, row) => sum + row.bytes, 0)
+  const bytes = removed.reduce((sum, row) => sum + row.bytes, 0)
   // A record of an earlier trimming that goes itself is taken over by this one.
   const claims: KnownEvent<'journal.trimmed'>['data'][] = []
-  for (const { seq, type } of victims) {
+  for (const { seq, type } of removed) {
     if (type !== 'journal.trimmed') continue
     const [entry] = await connection.scan({
       journal: id,
@@ -176,16 +180,16 @@ async function removeSlice(
     seqs,
     bytes,
     droppedHoles: touching,
-    holes: dig(id, victims, touching, reason),
+    holes: mergeHoles(id, removed, touching, reason),
   }
   if (journal.head.mirror) {
     // What is said in a mirror is its origin's to say, so it is said in the host's own journal.
-    await committer.append(journal, { blobs: [], removal, place: nothing }, { size: 0, ending: false })
-    trimmer.note('journal.trimmed', { ...data, journal: id })
+    await committer.append(journal, { blobs: [], removal, place: placeNothing }, { size: 0, ending: false })
+    trimmer.recordInHostJournal('journal.trimmed', { ...data, journal: id })
     return
   }
   const writer = { source: 'host' as const, context: {} }
-  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
+  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, stages)
   await committer.append(
     journal,
     { blobs: [], removal, place: (head, position) => record.place(head, position) },
@@ -194,6 +198,6 @@ async function removeSlice(
 }
 
 /** A removal that adds nothing. */
-function nothing({ seq, hash, time }: JournalHead, position: number): Placement {
+function placeNothing({ seq, hash, time }: JournalHead, position: number): Placement {
   return { entries: [], references: [], seq, hash, time, position }
 }

@@ -1,12 +1,12 @@
 import type { JournalState } from '../append/committer.ts'
 import type { JournalHead } from '../stores/contract.ts'
-import { type Gone, isOverLimit, type RetentionLimits, type Trimmer, trim } from './retention.ts'
+import { isOverLimit, type RetentionLimits, type Trimmer, type TrimResult, trim } from './retention.ts'
 
 /** Keeps the journals of a store within their limits, each by one trimming at a time. */
 export class Trimming {
   readonly #trimmer: Trimmer
   readonly #limits: RetentionLimits
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(trimmer: Trimmer, limits: RetentionLimits) {
     this.#trimmer = trimmer
@@ -14,8 +14,8 @@ export class Trimming {
   }
 
   /** After a commit: begins in the background if the journal holds too much. */
-  look(journal: JournalState): void {
-    if (!isOverLimit(journal, this.#limits) || this.#underWay.has(journal.head.id)) return
+  trimIfOverLimit(journal: JournalState): void {
+    if (!isOverLimit(journal, this.#limits) || this.#running.has(journal.head.id)) return
     // There is no one to tell; a failing store says so by its health.
     this.trim(journal, this.#limits).catch(() => undefined)
   }
@@ -31,22 +31,22 @@ export class Trimming {
   }
 
   /** From time to time: what is too much, or has grown old, goes. */
-  async keep(journal: JournalState): Promise<void> {
+  async trimToDefaults(journal: JournalState): Promise<void> {
     await this.trim(journal, this.#limits)
   }
 
   /** Waits for a trimming under way, then does what is left to do. */
-  async trim(journal: JournalState, limits: RetentionLimits): Promise<Gone> {
-    this.#trimmer.committer.mustBeOpen()
+  async trim(journal: JournalState, limits: RetentionLimits): Promise<TrimResult> {
+    this.#trimmer.committer.assertOpen()
     const { id } = journal.head
-    while (this.#underWay.has(id)) await this.#underWay.get(id)
+    while (this.#running.has(id)) await this.#running.get(id)
     const work = trim(this.#trimmer, journal, limits)
-    const settled = work.catch(() => undefined).finally(() => this.#underWay.delete(id))
-    this.#underWay.set(id, settled)
+    const idle = work.catch(() => undefined).finally(() => this.#running.delete(id))
+    this.#running.set(id, idle)
     return work
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay.values())
+    await Promise.all(this.#running.values())
   }
 }

@@ -3,7 +3,8 @@ import { type EventFilter, type JournalItem, toVitrineError, type VitrineError }
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
-import type { Reader, ReadScope } from '../read/reader.ts'
+import type { ReadScope } from '../read/read-scope.ts'
+import type { Reader } from '../read/reader.ts'
 import { type ScannedItem, toItem } from '../read/scan.ts'
 import type { StoreConnection } from '../stores/contract.ts'
 import { Wakeup } from '../wakeup.ts'
@@ -25,7 +26,7 @@ export interface SinkState {
 
 /** What every feed of a store draws from. */
 export interface FeedSource {
-  readonly subject: ReadScope
+  readonly scope: ReadScope
   readonly reader: Reader
   readonly connection: StoreConnection
   readonly committer: Committer
@@ -102,23 +103,23 @@ export class SinkFeed {
   async #close(): Promise<void> {
     this.#closing.abort()
     this.#progress.notify()
-    const patience = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
+    const writeTimer = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
     await Promise.race([this.#loop, aborted(this.#writing.signal)])
-    clearTimeout(patience)
+    clearTimeout(writeTimer)
     await waitAtMost(this.#sink.close?.(), this.#source.closeMs)
   }
 
   async #run(): Promise<void> {
-    const { subject, reader } = this.#source
+    const { scope, reader } = this.#source
     const { signal } = this.#closing
     const limit = this.#sink.batchEvents ?? 1_000
     while (!signal.aborted) {
-      const { version } = subject.wakeup
+      const { version } = scope.wakeup
       try {
-        const { found, scanned } = await reader.after(subject, this.#read, this.#filter, limit, signal)
+        const { found, scanned } = await reader.after(scope, this.#read, this.#filter, limit, signal)
         if (scanned === this.#read) {
           if (this.#position < this.#read) await this.#advance(this.#read)
-          else await subject.wakeup.since(version, signal)
+          else await scope.wakeup.since(version, signal)
           continue
         }
         const events = found.flatMap((one) => this.#narrow(one))
@@ -160,9 +161,9 @@ export class SinkFeed {
         const error = toVitrineError(thrown, 'sink_rejected')
         this.#failed(error)
         if (signal.aborted) return
-        const asked = error.details.retryAfterMs
+        const requestedMs = error.details.retryAfterMs
         await this.#pause(
-          typeof asked === 'number' ? Math.min(Math.max(asked, retryMs), lastRetryMs) : retryMs,
+          typeof requestedMs === 'number' ? Math.min(Math.max(requestedMs, retryMs), lastRetryMs) : retryMs,
           error,
         )
         if (signal.aborted) return
@@ -200,9 +201,9 @@ export class SinkFeed {
 
   /** What this sink may see of it; its own failures are not its business. */
   #narrow(found: ScannedItem): readonly JournalItem[] {
-    const { subject } = this.#source
+    const { scope } = this.#source
     const rules = this.#rules
-    const item = toItem(found, (hole) => subject.cursor(hole.position))
+    const item = toItem(found, (hole) => scope.cursor(hole.position))
     if (!('seq' in item)) return [item]
     const ofSink = item.type === 'sink.failed' || item.type === 'sink.recovered'
     if (ofSink && item.data.sink === this.name) return []
@@ -214,9 +215,9 @@ export class SinkFeed {
 
 /** Waits for something, but not for ever. */
 async function waitAtMost(promise: Promise<void> | undefined, milliseconds: number): Promise<void> {
-  const over = new AbortController()
-  const enough = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
-  await Promise.race([promise, enough]).finally(() => over.abort())
+  const stopTimer = new AbortController()
+  const timeLimit = sleep(milliseconds, undefined, { signal: stopTimer.signal }).catch(() => undefined)
+  await Promise.race([promise, timeLimit]).finally(() => stopTimer.abort())
 }
 
 /** A sink that ignores its signal is left behind. */

@@ -3,7 +3,15 @@ import { getSystemErrorMessage } from 'node:util'
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { encodeLine } from './line.ts'
-import { append, cutBack, isAt, type LogFile, openLog, settle, shift } from './log-file.ts'
+import {
+  append,
+  isSameFile,
+  type LogFile,
+  openLog,
+  renumberOldFiles,
+  repairTail,
+  truncateToLastLine,
+} from './log-file.ts'
 import type { Sink } from './sink.ts'
 
 export interface JsonlSinkOptions {
@@ -28,13 +36,13 @@ const chunkBytes = 1024 * 1024
  * await store.addSink('audit', jsonlSink({ path: '/var/log/vitrine/audit.jsonl', fsync: true }))
  */
 export function jsonlSink(options: JsonlSinkOptions): Sink {
-  const { path, maxBytes, keep, fsync } = checked(options)
+  const { path, maxBytes, keep, fsync } = parseOptions(options)
   let file: LogFile | undefined
   let done = { key: '', events: 0 }
 
   async function current(): Promise<LogFile> {
-    if (file && !(await isAt(file, path))) await release()
-    if (file) await settle(file)
+    if (file && !(await isSameFile(file, path))) await release()
+    if (file) await repairTail(file)
     else file = await openLog(path, fsync)
     return file
   }
@@ -44,14 +52,14 @@ export function jsonlSink(options: JsonlSinkOptions): Sink {
     file = undefined
     done = { key: '', events: 0 }
     if (!old) return
-    if (old.torn) await cutBack(old).catch(() => undefined)
+    if (old.torn) await truncateToLastLine(old).catch(() => undefined)
     await old.handle.close()
   }
 
   async function rotate(old: LogFile): Promise<LogFile> {
     file = undefined
     await old.handle.close()
-    await shift(old.realPath, keep)
+    await renumberOldFiles(old.realPath, keep)
     return current()
   }
 
@@ -70,18 +78,18 @@ export function jsonlSink(options: JsonlSinkOptions): Sink {
         }
         done = { key: '', events: 0 }
       } catch (error) {
-        throw unwritable(path, error)
+        throw unwritableError(path, error)
       }
     },
     async close() {
       await release().catch((error) => {
-        throw unwritable(path, error)
+        throw unwritableError(path, error)
       })
     },
   }
 }
 
-function checked(options: JsonlSinkOptions) {
+function parseOptions(options: JsonlSinkOptions) {
   checkOptions('jsonlSink', sinkOptions.jsonl, options ?? {})
   const { path, fsync = false, maxBytes = 64 * 1024 * 1024, keep = 5 } = options
   return { path: resolve(path), maxBytes, keep, fsync }
@@ -125,7 +133,7 @@ function* chunks(events: readonly JournalItem[], length: number, maxBytes: numbe
 }
 
 /** What the system refused, with the path and the system's code; anything else stays as it is. */
-function unwritable(path: string, error: unknown): unknown {
+function unwritableError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return error
   const systemCode = 'code' in error ? String(error.code) : 'unknown'
   return new VitrineError(

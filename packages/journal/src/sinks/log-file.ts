@@ -23,13 +23,19 @@ export async function openLog(path: string, fsync: boolean): Promise<LogFile> {
   try {
     const found = await handle.stat({ bigint: true })
     if (!found.isFile()) {
-      throw refused(path, 'to be a regular file, got a device or a pipe. For those, use callbackSink().')
+      throw unwritableError(
+        path,
+        'to be a regular file, got a device or a pipe. For those, use callbackSink().',
+      )
     }
     const size = Number(found.size)
-    const length = await wholeLines(handle, size)
+    const length = await lengthOfWholeLines(handle, size)
     if (length < size) {
-      if (!(await beginsLikeOurs(handle, length))) {
-        throw refused(path, 'to hold lines of JSON, got something else. Give the sink a path of its own.')
+      if (!(await startsLikeOurLine(handle, length))) {
+        throw unwritableError(
+          path,
+          'to hold lines of JSON, got something else. Give the sink a path of its own.',
+        )
       }
       await handle.truncate(length)
     }
@@ -43,7 +49,7 @@ export async function openLog(path: string, fsync: boolean): Promise<LogFile> {
 }
 
 /** The length up to and with the last newline, found backwards and block by block. */
-async function wholeLines(handle: FileHandle, size: number): Promise<number> {
+async function lengthOfWholeLines(handle: FileHandle, size: number): Promise<number> {
   const block = Buffer.alloc(Math.min(size, blockBytes))
   let end = size
   while (end > 0) {
@@ -57,13 +63,13 @@ async function wholeLines(handle: FileHandle, size: number): Promise<number> {
 }
 
 /** Whether what follows the last newline may be a line of ours; power loss can leave zeros in its place. */
-async function beginsLikeOurs(handle: FileHandle, offset: number): Promise<boolean> {
+async function startsLikeOurLine(handle: FileHandle, offset: number): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, offset)
   return buffer[0] === 0x7b || buffer[0] === 0
 }
 
 /** False once the file was removed or replaced, as logrotate does. */
-export async function isAt(file: LogFile, path: string): Promise<boolean> {
+export async function isSameFile(file: LogFile, path: string): Promise<boolean> {
   const found = await stat(path, { bigint: true }).catch((error) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -72,10 +78,10 @@ export async function isAt(file: LogFile, path: string): Promise<boolean> {
 }
 
 /** Removes what a failed write left, and takes over a length that others have cut meanwhile. */
-export async function settle(file: LogFile): Promise<void> {
+export async function repairTail(file: LogFile): Promise<void> {
   const { size } = await file.handle.stat()
   if (!file.torn || size < file.length) file.length = size
-  if (file.torn) await cutBack(file)
+  if (file.torn) await truncateToLastLine(file)
 }
 
 /** Whole lines, or nothing of them. */
@@ -86,7 +92,7 @@ export async function append(file: LogFile, text: string, fsync: boolean): Promi
     // A failed sync says nothing about which pages reached the disk, so it undoes the write as well.
     if (fsync) await file.handle.datasync()
   } catch (error) {
-    await cutBack(file).catch(() => undefined)
+    await truncateToLastLine(file).catch(() => undefined)
     throw error
   }
   file.torn = false
@@ -94,13 +100,13 @@ export async function append(file: LogFile, text: string, fsync: boolean): Promi
 }
 
 /** Back to the last whole line. */
-export async function cutBack(file: LogFile): Promise<void> {
+export async function truncateToLastLine(file: LogFile): Promise<void> {
   await file.handle.truncate(file.length)
   file.torn = false
 }
 
 /** Moves `path` to `path.1` and the older ones on, up to the first free number: a retry loses nothing. */
-export async function shift(path: string, keep: number): Promise<void> {
+export async function renumberOldFiles(path: string, keep: number): Promise<void> {
   if (keep === 0) return rm(path)
   let free = 1
   while (free < keep && (await exists(`${path}.${free}`))) free += 1
@@ -128,6 +134,6 @@ async function syncDirectories(path: string, firstMade: string | undefined): Pro
   } while (directory !== last && directory !== dirname(directory))
 }
 
-function refused(path: string, expected: string): VitrineError {
+function unwritableError(path: string, expected: string): VitrineError {
   return new VitrineError('sink_unwritable', `Expected ${path} ${expected}`, { details: { path } })
 }

@@ -47,7 +47,7 @@ export function otlpSink(options: OtlpSinkOptions): Sink {
       encode: (item) => JSON.stringify(logRecord(item)),
       join: (records) =>
         `{"resourceLogs":[{"resource":${head},"scopeLogs":[{"scope":{"name":"vitrine"},"logRecords":[${records.join(',')}]}]}]}`,
-      answered: (text) => {
+      onResponse: (text) => {
         const partial = partialOf(text)
         // The batch has arrived: a listener's own error must not send it again.
         if (partial) (async () => onPartial?.(partial))().catch(() => undefined)
@@ -72,19 +72,23 @@ function logRecord(item: JournalItem) {
     ...severities[levelOf(item)],
     eventName: item.type,
     body: { stringValue: JSON.stringify(item.data) },
-    attributes: attributes({ 'event.name': item.type, 'vitrine.journal': item.journal, ...placeOf(event) }),
+    attributes: attributes({
+      'event.name': item.type,
+      'vitrine.journal': item.journal,
+      ...eventAttributes(event),
+    }),
     ...traceOf(event),
   }
 }
 
-function placeOf(event: JournalEvent | undefined): Record<string, string | number> {
+function eventAttributes(event: JournalEvent | undefined): Record<string, string | number> {
   if (!event) return {}
-  const place: Record<string, string | number> = { 'vitrine.seq': event.seq, 'vitrine.source': event.source }
+  const values: Record<string, string | number> = { 'vitrine.seq': event.seq, 'vitrine.source': event.source }
   for (const key of contextKeys) {
     const value = event[key]
-    if (value !== undefined) place[`vitrine.${key}`] = value
+    if (value !== undefined) values[`vitrine.${key}`] = value
   }
-  return place
+  return values
 }
 
 function traceOf(event: JournalEvent | undefined) {
@@ -100,7 +104,7 @@ function isHexId(text: string, length: number): boolean {
 
 function levelOf({ type, data }: JournalItem): Level {
   if (type === 'log.message' && 'level' in data && isLevel(data.level)) return data.level
-  if (type.endsWith('.failed') || ('outcome' in data && endedBadly(data.outcome))) return 'error'
+  if (type.endsWith('.failed') || ('outcome' in data && isFailure(data.outcome))) return 'error'
   if (type.endsWith('.degraded') || type === 'limit.reached' || type === 'journal.gap') return 'warn'
   return 'info'
 }
@@ -110,7 +114,7 @@ function isLevel(value: unknown): value is Level {
 }
 
 /** A cancellation is no failure: someone asked for it. */
-function endedBadly(outcome: unknown): boolean {
+function isFailure(outcome: unknown): boolean {
   return outcome === 'failed' || outcome === 'timeout' || outcome === 'interrupted'
 }
 

@@ -12,14 +12,14 @@ export interface PostTarget {
 }
 
 /** How events become bodies. */
-export interface PostForm {
+export interface PostFormat {
   readonly contentType: string
   /** A batch beyond this becomes several requests; an event beyond it a request of its own. */
   readonly maxBodyBytes: number
   encode(item: JournalItem): string
   join(encoded: readonly string[]): string
-  /** Gets the text of each 2xx answer, up to 64 KiB of it. */
-  answered?(text: string): void
+  /** Gets the text of each 2xx response, up to 64 KiB of it. */
+  onResponse?(text: string): void
 }
 
 interface Receiver {
@@ -30,23 +30,23 @@ interface Receiver {
   readonly fetch: typeof globalThis.fetch
 }
 
-const answerBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 const dayMs = 24 * 60 * 60 * 1000
 
 /** The `write` of a sink that posts: in order, and on a retry not again what the receiver has accepted. */
-export function postBatches(sink: string, target: PostTarget, form: PostForm): Sink['write'] {
+export function postBatches(sink: string, target: PostTarget, format: PostFormat): Sink['write'] {
   const receiver = receiverOf(sink, target)
   let done = { key: '', requests: 0 }
   return async ({ events, key }, { signal }) => {
     if (done.key !== key) done = { key, requests: 0 }
-    const parts = split(events.map(form.encode), form.maxBodyBytes)
+    const parts = split(events.map(format.encode), format.maxBodyBytes)
     for (const [index, part] of parts.entries()) {
       if (index < done.requests) continue
       const headers = new Headers(receiver.headers)
-      headers.set('content-type', form.contentType)
+      headers.set('content-type', format.contentType)
       headers.set('idempotency-key', headerText(parts.length === 1 ? key : `${key}.${index + 1}`))
-      const answer = await post(receiver, headers, form.join(part), signal)
-      form.answered?.(answer)
+      const response = await post(receiver, headers, format.join(part), signal)
+      format.onResponse?.(response)
       done.requests = index + 1
     }
     done = { key: '', requests: 0 }
@@ -68,7 +68,7 @@ function receiverOf(sink: string, target: PostTarget): Receiver {
   const url = httpUrl(sink, target.url)
   const headers = new Headers()
   if (url.username !== '' || url.password !== '') {
-    headers.set('authorization', basicLogin(url))
+    headers.set('authorization', basicCredentials(url))
     // fetch() refuses an address with a login in it.
     url.username = ''
     url.password = ''
@@ -84,7 +84,7 @@ function receiverOf(sink: string, target: PostTarget): Receiver {
   return { url: url.href, origin: url.origin, headers, timeoutMs, fetch }
 }
 
-function basicLogin({ username, password }: URL): string {
+function basicCredentials({ username, password }: URL): string {
   const login = `${percentDecoded(username)}:${percentDecoded(password)}`
   return `Basic ${Buffer.from(login, 'latin1').toString('base64')}`
 }
@@ -126,26 +126,26 @@ async function post(
   const { url, origin, timeoutMs, fetch } = receiver
   const stop = new AbortController()
   const cancel = () => stop.abort(signal.reason)
-  const timer = setTimeout(() => stop.abort(late(origin, timeoutMs)), timeoutMs)
+  const timer = setTimeout(() => stop.abort(timeoutError(origin, timeoutMs)), timeoutMs)
   signal.addEventListener('abort', cancel, { once: true })
   try {
     // 'manual' hands a redirect over like any other answer; 'error' would hide its status.
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers,
       body,
       redirect: 'manual',
       signal: stop.signal,
     })
-    if (!answer.ok) {
-      await answer.body?.cancel().catch(() => undefined)
-      throw rejected(origin, answer)
+    if (!response.ok) {
+      await response.body?.cancel().catch(() => undefined)
+      throw rejectedError(origin, response)
     }
-    return await readAnswer(answer)
+    return await readResponse(response)
   } catch (error) {
     if (isVitrineError(error)) throw error
     if (stop.signal.aborted) throw stop.signal.reason
-    throw unanswered(origin, error)
+    throw connectionError(origin, error)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', cancel)
@@ -153,25 +153,25 @@ async function post(
 }
 
 /** Reads to the end, so that an answer that was cut is not taken for one, and the connection can be used again. */
-async function readAnswer(answer: Response): Promise<string> {
+async function readResponse(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > answerBytes) break
+    if (bytes > maxResponseBytes) break
   }
   return Buffer.concat(chunks).toString()
 }
 
-function late(origin: string, timeoutMs: number): VitrineError {
+function timeoutError(origin: string, timeoutMs: number): VitrineError {
   return new VitrineError(
     'timeout',
-    `Expected ${origin} to answer within ${timeoutMs} ms, got no whole answer.`,
+    `Expected ${origin} to answer within ${timeoutMs} ms, got no whole response.`,
   )
 }
 
-function rejected(origin: string, { status, headers }: Response): VitrineError {
+function rejectedError(origin: string, { status, headers }: Response): VitrineError {
   const retryAfterMs = retryAfter(headers.get('retry-after'))
   const advice = status >= 300 && status < 400 ? ' Redirects are not followed: give the final address.' : ''
   return new VitrineError('sink_rejected', `Expected ${origin} to answer 2xx, got ${status}.${advice}`, {
@@ -179,12 +179,12 @@ function rejected(origin: string, { status, headers }: Response): VitrineError {
   })
 }
 
-function unanswered(origin: string, error: unknown): VitrineError {
+function connectionError(origin: string, error: unknown): VitrineError {
   const systemCode = codeOf(error)
   const details = systemCode === undefined ? {} : { systemCode }
   return new VitrineError(
     'sink_unwritable',
-    `Expected ${origin} to answer, got ${systemCode ?? 'a broken connection'}.`,
+    `Expected ${origin} to response, got ${systemCode ?? 'a broken connection'}.`,
     { cause: error, details },
   )
 }

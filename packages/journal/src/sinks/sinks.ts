@@ -24,7 +24,7 @@ export class Sinks {
   readonly #source: FeedSource
   readonly #feeds = new Map<string, SinkFeed>()
   /** Names whose cursor is being looked up: two at once must not both be added. */
-  readonly #joining = new Set<string>()
+  readonly #adding = new Set<string>()
 
   constructor(source: FeedSource) {
     this.#source = source
@@ -43,9 +43,9 @@ export class Sinks {
         `addSink "${name}": expected a sink, such as jsonlSink({ path }), or an object with \`write\`.`,
       )
     }
-    if (this.#feeds.has(name) || this.#joining.has(name))
+    if (this.#feeds.has(name) || this.#adding.has(name))
       throw new VitrineError('sink_exists', `There is already a sink "${name}".`)
-    this.#joining.add(name)
+    this.#adding.add(name)
     try {
       const { types, policy, from } = options
       const filter = eventFilter(types === undefined ? {} : { types })
@@ -55,7 +55,7 @@ export class Sinks {
       this.#feeds.set(name, feed)
       return this.#added(feed)
     } finally {
-      this.#joining.delete(name)
+      this.#adding.delete(name)
     }
   }
 

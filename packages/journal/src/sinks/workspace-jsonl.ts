@@ -64,7 +64,7 @@ export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): Workspac
       }
       if (failures.size > 0) {
         signal.throwIfAborted()
-        throw unwritable(failures)
+        throw unwritableError(failures)
       }
       done = { key: '', sandboxes: new Set() }
     },
@@ -108,7 +108,7 @@ function pathFor(template: string, sandbox: string): string {
   return template.replaceAll('{sandbox}', sandbox.replace(/[^\w-]/g, '_'))
 }
 
-function unwritable(failures: ReadonlyMap<string, unknown>): VitrineError {
+function unwritableError(failures: ReadonlyMap<string, unknown>): VitrineError {
   const sandboxes = [...failures.keys()]
   const errors = [...failures.values()]
   const [first] = errors

@@ -1,10 +1,10 @@
-import { alphanumeric, type Pattern, pattern } from './pattern.ts'
+import { alphanumeric, pattern, type SecretPattern } from './pattern.ts'
 
 const assign = String.raw`[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}`
 const credential = '[A-Za-z0-9._~+/-]'
 
 /** What only the words around it give away as a secret. The words are kept. */
-export const contextPatterns: readonly Pattern[] = [
+export const contextPatterns: readonly SecretPattern[] = [
   pattern(
     'bearer',
     ['riza', 'RIZA'],

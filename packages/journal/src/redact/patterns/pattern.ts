@@ -1,7 +1,7 @@
 import { gramLength } from '../grams.ts'
 
 /** A well-known shape of a secret. */
-export interface Pattern {
+export interface SecretPattern {
   readonly name: string
   /** Four characters each; every secret of this shape has one of them. */
   readonly grams: readonly string[]
@@ -14,7 +14,7 @@ export interface Pattern {
  * the rest is masked. To stay linear, an expression that demands something after an unlimited run must
  * refuse to begin inside such a run.
  */
-export function pattern(name: string, grams: readonly string[], expression: RegExp): Pattern {
+export function pattern(name: string, grams: readonly string[], expression: RegExp): SecretPattern {
   const sticky = new RegExp(expression.source, `${expression.flags}y`)
   return {
     name,

@@ -1,4 +1,4 @@
-import type { Pattern } from './pattern.ts'
+import type { SecretPattern } from './pattern.ts'
 
 const dashes = '-----'
 const label = '(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?'
@@ -10,7 +10,7 @@ const keyLines = /(?:(?:\s|\\[rnt]){1,64}[A-Za-z0-9+/=]{16,200}){0,4000}/y
  * A private key as a PEM block. Without its end, as `head` leaves it, what looks like lines of the key is
  * masked; the header alone is not a secret.
  */
-export const privateKeyPattern: Pattern = {
+export const privateKeyPattern: SecretPattern = {
   name: 'private-key',
   grams: ['-BEG'],
   match(text, at) {

@@ -1,14 +1,14 @@
-import { alphanumeric, digits, followedBy, lowerCase, type Pattern, pattern } from './pattern.ts'
+import { alphanumeric, digits, followedBy, lowerCase, pattern, type SecretPattern } from './pattern.ts'
 
 // A token begins where no word goes on; `\n` in escaped text is a line end, not the letter n.
 const edge = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`
 const end = '(?![A-Za-z0-9_-])'
 
-const token = (name: string, grams: readonly string[], source: string): Pattern =>
+const token = (name: string, grams: readonly string[], source: string): SecretPattern =>
   pattern(name, grams, new RegExp(source))
 
 /** Tokens that carry the mark of who issued them. */
-export const tokenPatterns: readonly Pattern[] = [
+export const tokenPatterns: readonly SecretPattern[] = [
   token('github-token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], 'gh[pousr]_[A-Za-z0-9]{36,}'),
   token('github-token', ['github_pat_'], 'github_pat_[A-Za-z0-9_]{40,}'),
   token('gitlab-token', ['glpat-'], 'glpat-[A-Za-z0-9_.-]{20,}'),

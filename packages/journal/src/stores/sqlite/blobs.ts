@@ -30,10 +30,10 @@ export function blobInfo(statements: Statements, hash: string): BlobInfo | undef
 
 export function blobPart(statements: Statements, hash: string, offset: number, length: number): Uint8Array {
   const part = Math.floor(offset / partBytes)
-  const within = offset - part * partBytes
+  const offsetInPart = offset - part * partBytes
   const row = statements
     .of('SELECT substr(data, ?, ?) AS data FROM blob_parts WHERE hash = ? AND part = ?')
-    .get(within + 1, length, hash, part)
+    .get(offsetInPart + 1, length, hash, part)
   return row?.data instanceof Uint8Array ? row.data : new Uint8Array()
 }
 

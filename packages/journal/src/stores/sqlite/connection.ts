@@ -15,7 +15,7 @@ import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
 import { storeError } from './errors.ts'
 import { EventRows } from './event-rows.ts'
 import { JournalRows } from './journal-rows.ts'
-import { type OpenFile, retryWhileBusy } from './open-file.ts'
+import { type OpenDatabase, retryWhileBusy } from './open-file.ts'
 import type { OwnerLock } from './ownership.ts'
 import { freeReserve, takeReserve } from './reserve.ts'
 import { Statements } from './statements.ts'
@@ -33,7 +33,7 @@ export class SqliteConnection implements StoreConnection {
   readonly #events: EventRows
   #fenced = false
 
-  constructor({ path, db, lock, epoch, storeId }: OpenFile) {
+  constructor({ path, db, lock, epoch, storeId }: OpenDatabase) {
     this.#path = path
     this.#db = db
     this.#lock = lock
@@ -174,8 +174,8 @@ export class SqliteConnection implements StoreConnection {
     return this.#use(() => {
       const mine = this.#readEpoch() === this.epoch
       // A takeover may have gone ahead of a predecessor that still held the lock.
-      if (mine) this.#lock?.settle()
-      else this.#letGo()
+      if (mine) this.#lock?.acquireFreed()
+      else this.#releaseLock()
       return mine
     })
   }
@@ -220,7 +220,7 @@ export class SqliteConnection implements StoreConnection {
     try {
       await retryWhileBusy(() => this.#statements.of('BEGIN IMMEDIATE').run())
       if (this.#readEpoch() !== this.epoch) {
-        this.#letGo()
+        this.#releaseLock()
         throw this.#fencedError()
       }
       body()
@@ -254,7 +254,7 @@ export class SqliteConnection implements StoreConnection {
   }
 
   /** Who took over waits for it. */
-  #letGo(): void {
+  #releaseLock(): void {
     this.#fenced = true
     this.#lock?.release()
   }

@@ -51,14 +51,14 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
     case resultCode.notADatabase:
       return ['store_foreign', `The file ${path} is not a SQLite database.`]
     case undefined:
-      return explainOther(error, path)
+      return explainNonSqlite(error, path)
     default:
       return ['store_unavailable', `The database file ${path} could not be used.`]
   }
 }
 
 /** What `node:sqlite` and JSON say about values, and about a database that was closed. */
-function explainOther(error: unknown, path: string): [ErrorCode, string] {
+function explainNonSqlite(error: unknown, path: string): [ErrorCode, string] {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ERR_INVALID_STATE') return ['store_closed', `The database file ${path} was closed.`]
   if (error instanceof DamagedRow || error instanceof SyntaxError || code === 'ERR_OUT_OF_RANGE') {

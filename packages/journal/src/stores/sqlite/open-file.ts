@@ -7,10 +7,10 @@ import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import type { ConnectOptions } from '../contract.ts'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
 import { OwnerLock, ownedError, raiseEpoch, readEpoch, wasInUse } from './ownership.ts'
-import { makePrivate } from './private-file.ts'
-import { checkIdentity, isOurs, migrate, pragmaNumber, readStoreId } from './schema.ts'
+import { createPrivateFile } from './private-file.ts'
+import { checkIdentity, isVitrineStore, migrate, pragmaNumber, readStoreId } from './schema.ts'
 
-export interface OpenFile {
+export interface OpenDatabase {
   /** Where the file really is: what lies beside it has this name too. */
   readonly path: string
   readonly db: DatabaseSync
@@ -19,7 +19,7 @@ export interface OpenFile {
   readonly storeId: string
 }
 
-export interface FileSettings {
+export interface DatabaseSettings {
   readonly synchronous: 'normal' | 'full'
   /** How long a takeover waits for the fenced owner to let go before it goes on without it. */
   readonly releaseMs: number
@@ -29,31 +29,31 @@ export interface FileSettings {
 const smallestDatabase = 512
 
 /** Opens or lays out the file, as its only owner. What is wrong with it is said with its name, and left as it is. */
-export async function openFile(
+export async function openDatabase(
   file: string,
-  settings: FileSettings,
+  settings: DatabaseSettings,
   { takeover, readOnly }: ConnectOptions,
-): Promise<OpenFile> {
+): Promise<OpenDatabase> {
   const path = preparePath(file, readOnly)
   const inUse = wasInUse(path)
   const size = sizeOf(path)
   try {
     // SQLite would throw away the log of an empty file, and take a very short one for empty.
-    if (inUse && !size) throw emptied(path)
-    if (size && size < smallestDatabase) throw notOurs(path)
+    if (inUse && !size) throw emptiedError(path)
+    if (size && size < smallestDatabase) throw foreignError(path)
     if (size) await inspect(path)
-    if (readOnly) return await openToRead(path)
-    return await openToOwn(path, settings, { takeover, mustBeOurs: inUse && size !== undefined })
+    if (readOnly) return await openReadOnly(path)
+    return await openAsOwner(path, settings, { takeover, mustBeStore: inUse && size !== undefined })
   } catch (error) {
     throw storeError(error, path)
   }
 }
 
-async function openToRead(path: string): Promise<OpenFile> {
+async function openReadOnly(path: string): Promise<OpenDatabase> {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
   try {
     return await retryWhileBusy(() => {
-      if (!isOurs(db)) throw notOurs(path)
+      if (!isVitrineStore(db)) throw foreignError(path)
       return { path, db, lock: undefined, epoch: readEpoch(db), storeId: readStoreId(db) }
     })
   } catch (error) {
@@ -62,29 +62,29 @@ async function openToRead(path: string): Promise<OpenFile> {
   }
 }
 
-async function openToOwn(
+async function openAsOwner(
   path: string,
-  { synchronous, releaseMs }: FileSettings,
-  { takeover, mustBeOurs }: { takeover: boolean; mustBeOurs: boolean },
-): Promise<OpenFile> {
+  { synchronous, releaseMs }: DatabaseSettings,
+  { takeover, mustBeStore: mustBeOurs }: { takeover: boolean; mustBeStore: boolean },
+): Promise<OpenDatabase> {
   const lock = new OwnerLock(path)
-  makePrivate(path)
+  createPrivateFile(path)
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     await retryWhileBusy(() => checkIdentity(db, path))
-    if (mustBeOurs && !isOurs(db)) throw emptied(path)
-    const owned = !lock.tryTake()
+    if (mustBeOurs && !isVitrineStore(db)) throw emptiedError(path)
+    const owned = !lock.tryAcquire()
     if (owned && !takeover) throw ownedError(path, db)
     await retryWhileBusy(() =>
       db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`,
       ),
     )
-    if (!owned) checkWhole(db, path)
-    if (isOurs(db)) checkTables(db)
+    if (!owned) checkNotTruncated(db, path)
+    if (isVitrineStore(db)) checkTables(db)
     await retryWhileBusy(() => migrate(db))
     const epoch = await retryWhileBusy(() => raiseEpoch(db))
-    if (owned) await lock.inherit(releaseMs)
+    if (owned) await lock.takeOver(releaseMs)
     // Who loses the log later still has a store.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     lock.mark()
@@ -117,11 +117,11 @@ function preparePath(file: string, readOnly: boolean): string {
   }
 }
 
-function notOurs(path: string): VitrineError {
+function foreignError(path: string): VitrineError {
   return new VitrineError('store_foreign', `The file ${path} is not a Vitrine store.`, { details: { path } })
 }
 
-function emptied(path: string): VitrineError {
+function emptiedError(path: string): VitrineError {
   return new VitrineError(
     'store_corrupt',
     `The store ${path} is gone or empty though it was in use before. To begin anew, delete ${path}.owner too.`,
@@ -147,7 +147,7 @@ function sizeOf(path: string): number | undefined {
 }
 
 /** A cut file is found now, before the next checkpoint fills it up with zeros. */
-function checkWhole(db: DatabaseSync, path: string): void {
+function checkNotTruncated(db: DatabaseSync, path: string): void {
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
   // A reader holds an old state, so the newest pages have to stay in the log for now.
   if (checkpoint?.busy !== 0) return

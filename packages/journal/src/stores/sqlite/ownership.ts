@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
-import { makePrivate } from './private-file.ts'
+import { createPrivateFile } from './private-file.ts'
 import { pragmaNumber } from './schema.ts'
 
 /** Who holds a store. */
@@ -19,16 +19,16 @@ interface Owner {
  * who takes over holds the other one at once, and an opener must find both free.
  */
 export class OwnerLock {
-  readonly #owner: SideFile
-  readonly #heir: SideFile
+  readonly #owner: LockFile
+  readonly #heir: LockFile
 
   constructor(storePath: string) {
-    this.#owner = new SideFile(`${storePath}.owner`)
-    this.#heir = new SideFile(`${storePath}.heir`)
+    this.#owner = new LockFile(`${storePath}.owner`)
+    this.#heir = new LockFile(`${storePath}.heir`)
   }
 
   /** Takes the store if nobody has it, or says no at once. */
-  tryTake(): boolean {
+  tryAcquire(): boolean {
     if (!this.#owner.tryTake()) return false
     if (!this.#heir.exists || this.#heir.tryTake()) {
       this.#heir.release()
@@ -39,19 +39,19 @@ export class OwnerLock {
   }
 
   /** Takes what the fenced owner does not hold, and waits a while for it to let go of the rest. */
-  async inherit(milliseconds: number): Promise<void> {
+  async takeOver(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds
-    while (!this.#takeBoth() && performance.now() < until) await sleep(25)
+    while (!this.#acquireBoth() && performance.now() < until) await sleep(25)
     if (this.#owner.held) this.#heir.release()
   }
 
   /** Two who hung, one after the other, can have left nothing to inherit: what they let go of is taken later. */
-  settle(): void {
-    if (!this.#owner.held && !this.#heir.held) this.#takeBoth()
+  acquireFreed(): void {
+    if (!this.#owner.held && !this.#heir.held) this.#acquireBoth()
     if (this.#owner.held) this.#heir.release()
   }
 
-  #takeBoth(): boolean {
+  #acquireBoth(): boolean {
     const owner = this.#owner.tryTake()
     return this.#heir.tryTake() && owner
   }
@@ -73,7 +73,7 @@ export function wasInUse(storePath: string): boolean {
 }
 
 /** An exclusive transaction on a small database of its own: the kernel frees it on `kill -9`. */
-class SideFile {
+class LockFile {
   readonly #path: string
   #db: DatabaseSync | undefined
 
@@ -93,7 +93,7 @@ class SideFile {
     if (this.#db) return true
     let db: DatabaseSync | undefined
     try {
-      makePrivate(this.#path)
+      createPrivateFile(this.#path)
       db = new DatabaseSync(this.#path, { timeout: 0 })
       // In the exclusive locking mode a commit keeps the lock.
       db.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

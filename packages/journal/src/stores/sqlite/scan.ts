@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { jsonText } from '../../read/filter.ts'
 import type { ScanRange } from '../contract.ts'
+import { jsonText } from '../filter.ts'
 
 /** The query for a stretch of events; `journal` is the journal's row id. */
 export function scanQuery(

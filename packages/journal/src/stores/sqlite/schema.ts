@@ -94,7 +94,7 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
   }
 }
 
-export function isOurs(db: DatabaseSync): boolean {
+export function isVitrineStore(db: DatabaseSync): boolean {
   return pragmaNumber(db, 'application_id') === applicationId
 }
 

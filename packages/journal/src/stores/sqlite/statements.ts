@@ -17,7 +17,7 @@ export class Statements {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
       statement = this.#db.prepare(sql)
-      this.#keep(sql, statement)
+      this.#cache(sql, statement)
     }
     return statement
   }
@@ -29,12 +29,12 @@ export class Statements {
     if (statement === undefined) {
       statement = this.#db.prepare(sql)
       statement.setReturnArrays(true)
-      this.#keep(key, statement)
+      this.#cache(key, statement)
     }
     return statement
   }
 
-  #keep(key: string, statement: StatementSync): void {
+  #cache(key: string, statement: StatementSync): void {
     if (this.#prepared.size >= maxPrepared) this.#prepared.clear()
     this.#prepared.set(key, statement)
   }

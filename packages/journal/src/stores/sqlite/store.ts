@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import type { StoreDriver } from '../contract.ts'
 import { SqliteConnection } from './connection.ts'
-import { openFile } from './open-file.ts'
+import { openDatabase } from './open-file.ts'
 
 export interface SqliteStoreOptions {
   /** The database file. Beside it lie `-wal`, `-shm`, `.owner` and `.reserve`, after a takeover `.heir`. */
@@ -25,6 +25,7 @@ export function sqliteStore(options: SqliteStoreOptions): StoreDriver {
   const file = resolve(path)
   return {
     kind: 'sqlite',
-    open: async (options) => new SqliteConnection(await openFile(file, { synchronous, releaseMs }, options)),
+    open: async (options) =>
+      new SqliteConnection(await openDatabase(file, { synchronous, releaseMs }, options)),
   }
 }

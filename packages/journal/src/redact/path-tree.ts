@@ -1,20 +1,20 @@
 /** A path on which something is remembered, or that leads to one. */
-export interface SecretPosition<State> {
+export interface PathNode<State> {
   state: State | undefined
-  readonly inner: Map<string, SecretPosition<State>>
+  readonly inner: Map<string, PathNode<State>>
 }
 
 /** Where state by path is kept. */
-export interface SecretPositions<State> {
-  readonly root: SecretPosition<State>
+export interface PathTree<State> {
+  readonly root: PathNode<State>
   /** How many places there are, empty ones included. */
   readonly size: number
   /** The place of a path, made if it is not there. */
-  at(path: readonly string[]): SecretPosition<State>
+  at(path: readonly string[]): PathNode<State>
 }
 
-export function createPlaces<State>(): SecretPositions<State> {
-  const root: SecretPosition<State> = { state: undefined, inner: new Map() }
+export function createPathTree<State>(): PathTree<State> {
+  const root: PathNode<State> = { state: undefined, inner: new Map() }
   let size = 0
   return {
     root,
@@ -22,17 +22,17 @@ export function createPlaces<State>(): SecretPositions<State> {
       return size
     },
     at(path) {
-      let place = root
+      let node = root
       for (const key of path) {
-        let inner = place.inner.get(key)
+        let inner = node.inner.get(key)
         if (inner === undefined) {
           inner = { state: undefined, inner: new Map() }
-          place.inner.set(key, inner)
+          node.inner.set(key, inner)
           size++
         }
-        place = inner
+        node = inner
       }
-      return place
+      return node
     },
   }
 }

@@ -1,6 +1,6 @@
-import type { Entry } from './entry.ts'
-import { EncodedEvent } from './read/encoded-event.ts'
-import type { ReadScope } from './read/reader.ts'
+import type { Entry } from '../entry.ts'
+import { EncodedEvent } from './encoded-event.ts'
+import type { ReadScope } from './read-scope.ts'
 
 /** What was committed last, shared by all live readers: bounded, oldest out first. */
 export class RecentEvents {
@@ -50,16 +50,16 @@ export class RecentEvents {
   }
 
   /** One for all readers of a subject, made for the first of them; an entry that is no longer recent is not shared. */
-  encoded(entry: Entry, subject: ReadScope): EncodedEvent {
+  encoded(entry: Entry, scope: ReadScope): EncodedEvent {
     const { ofJournals, ofStore } = this.#encoded
-    const deliveries = subject.journal === null ? ofStore : ofJournals
-    let delivery = deliveries.get(entry.position)
-    if (delivery === undefined) {
-      delivery = new EncodedEvent(entry, subject)
+    const cache = scope.journal === null ? ofStore : ofJournals
+    let encodedEvent = cache.get(entry.position)
+    if (encodedEvent === undefined) {
+      encodedEvent = new EncodedEvent(entry, scope)
       const { first } = this.#all
-      if (first !== undefined && entry.position >= first.position) deliveries.set(entry.position, delivery)
+      if (first !== undefined && entry.position >= first.position) cache.set(entry.position, encodedEvent)
     }
-    return delivery
+    return encodedEvent
   }
 
   #dropOldest(): void {
