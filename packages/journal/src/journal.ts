@@ -43,16 +43,16 @@ import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
 
-/** Who writes, and what every event of this handle carries. */
+/** The source and the context fields of every event that this handle appends. */
 export interface WriterOptions extends EventContext {
   readonly source?: EventSource
   /** The provider's name, for spans. */
   readonly backend?: string
-  /** The trace that operations join which are not inside another: the W3C header. */
+  /** A W3C traceparent header: top-level operations join this trace. */
   readonly traceparent?: string
 }
 
-/** What a journal handle shares with all others of the same journal. */
+/** State that all handles of one journal share. */
 export interface JournalCore {
   readonly id: string
   readonly state: JournalState
@@ -93,13 +93,13 @@ export class Journal implements JournalReader {
     this.#traceparent = traceparent
   }
 
-  /** The newest event's `seq` and hash: remember it elsewhere, and `verify` can prove more. */
+  /** The newest event's `seq` and hash. Passed to `verify` later, it detects removed trailing events. */
   get head(): RememberedHead {
     const { seq, hash } = this.#core.state.head
     return { seq, hash }
   }
 
-  /** The same journal; what it writes carries that context. */
+  /** A handle of the same journal that adds this context to the events it appends. */
   as(options: WriterOptions): Journal {
     checkOptions('as', journalOptions.writer, options)
     const { source, context } = this.#writer
@@ -112,7 +112,7 @@ export class Journal implements JournalReader {
     return this.#core.scope.cursor(event.seq)
   }
 
-  /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
+  /** Resolves with the events as stored once they are committed, all or none of them. */
   append(
     events: readonly EventInput[],
     options?: { readonly blobs?: readonly PreparedBlob[] },
@@ -121,7 +121,7 @@ export class Journal implements JournalReader {
     return this.#commit(prepare, events, this.#currentWriter(), options?.blobs ?? [])
   }
 
-  /** For events that continue each other: secrets split over them are masked too. */
+  /** For events that continue each other: also masks secrets that are split over several events. */
   stream(options?: StreamOptions): JournalStream {
     checkOptions('stream', journalOptions.stream, options)
     return new RedactingStream({
@@ -149,7 +149,7 @@ export class Journal implements JournalReader {
     return this.#core.committer.append(this.#core.state, append, append)
   }
 
-  /** Inside an operation of this journal, what is written belongs to it. */
+  /** Inside an operation of this journal, appended events carry the operation's context. */
   #currentWriter(): EventWriter {
     const around = currentOperation.getStore()
     if (around?.journal !== this.id) return this.#writer
@@ -160,7 +160,7 @@ export class Journal implements JournalReader {
     return this.#core.reader.page(this.#core.scope, options)
   }
 
-  /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
+  /** Like `read`, with each item as its stored JSON: for code that forwards events, such as a server. */
   readEncoded(options?: ReadOptions): Promise<EncodedPage> {
     return this.#core.reader.encodedPage(this.#core.scope, options)
   }
@@ -169,7 +169,7 @@ export class Journal implements JournalReader {
     return this.#core.reader.tail(this.#core.scope, options)
   }
 
-  /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
+  /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */
   tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
     return this.#core.reader.tailEncoded(this.#core.scope, options)
   }
@@ -182,17 +182,17 @@ export class Journal implements JournalReader {
     return summarize(this.#core.connection, this.id, newest, buckets, eventFilter(filter), signal)
   }
 
-  /** Shows copies of events as they are committed, from memory, best effort. */
+  /** Calls a function with copies of events as they are committed, best effort. */
   tap(tap: Tap, options?: TapOptions): Untap {
     return this.#core.taps.add(tap, options)
   }
 
-  /** Asks before every operation. */
+  /** Adds a gate: a function that allows or denies each operation before it runs. */
   gate(name: string, gate: Gate, options?: GateOptions): () => void {
     return this.#core.gates.add(name, gate, options)
   }
 
-  /** Runs something as an operation: started, gated, traced, finished. */
+  /** Runs a function as an operation: records its start, asks the gates, traces it, records its end. */
   operate<T>(
     op: string,
     data: { readonly [key: string]: unknown },
@@ -203,7 +203,7 @@ export class Journal implements JournalReader {
     return operate(this.#operationHost(), op, data, run, this.#traced(options))
   }
 
-  /** Runs something that changes nothing and is done at once: started and finished in one commit. */
+  /** Runs a synchronous, read-only function as an operation whose start and end are one commit. */
   operateAtOnce<T>(
     op: string,
     data: { readonly [key: string]: unknown },
@@ -225,13 +225,13 @@ export class Journal implements JournalReader {
   }
 
   #traced<T>(options: OperateOptions<T> | undefined): OperateOptions<T> {
-    // Inside an operation of this journal it belongs to that one.
+    // A nested operation joins its parent's trace instead.
     const nested = currentOperation.getStore()?.journal === this.id
     const trace = this.#traceparent === undefined || nested ? {} : { traceparent: this.#traceparent }
     return { ...trace, ...options }
   }
 
-  /** A page for another store's `import`. */
+  /** A page of items for another store's `import`. */
   async export(options: { after?: number; limit?: number } = {}): Promise<readonly ExportedItem[]> {
     checkOptions('export', journalOptions.export, options)
     const { after = 0, limit = 1_000 } = options
@@ -239,7 +239,7 @@ export class Journal implements JournalReader {
     return found.map((one) => ('body' in one ? { event: one.event, hash: one.hash } : exportHole(one)))
   }
 
-  /** Takes another store's events with their `seq` and hash. What is here already is passed over. */
+  /** Takes another store's events with their `seq` and hash, and skips those that are already here. */
   async import(items: readonly ExportedItem[]): Promise<void> {
     const size = items.length * 512
     await this.#core.committer.append(this.#core.state, mirrorRequest(this.id, items), {
@@ -248,18 +248,18 @@ export class Journal implements JournalReader {
     })
   }
 
-  /** Brings this journal below these limits now. */
+  /** Trims this journal below these limits now. */
   async trim(limits: RetentionLimits): Promise<{ readonly events: number; readonly bytes: number }> {
     checkOptions('trim', journalOptions.retention, limits)
     return this.#core.trim(this.#core.state, limits)
   }
 
-  /** Once everything appended is committed and every sink has it. */
+  /** Resolves once everything appended is committed and delivered to every sink. */
   flush(options?: FlushOptions): Promise<void> {
     return this.#core.flush(options)
   }
 
-  /** Follows the hash chain. With a `head` remembered elsewhere it proves that nothing was taken from the end. */
+  /** Checks the hash chain. With a `head` stored elsewhere, it also proves that no trailing events were removed. */
   async verify(options: { head?: RememberedHead; signal?: AbortSignal } = {}): Promise<Verification> {
     checkOptions('verify', journalOptions.verify, options)
     const { head, signal } = options

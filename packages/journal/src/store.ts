@@ -38,10 +38,10 @@ const ownershipCheckMs = 500
 const readOnlyPollMs = 25
 const maintenanceMs = 60_000
 
-/** Where a host keeps all its journals, and the one place they are written through. */
+/** All journals and blobs of a host. Every write goes through it. */
 export class Store {
   readonly id: string
-  /** Aborted when another host took the store over, or when it is damaged: end everything that writes to it. */
+  /** Aborts when another host takes the store over or the store is damaged: stop everything that writes to it. */
   readonly lost: AbortSignal
   readonly #connection: StoreConnection
   readonly #settings: StoreSettings
@@ -122,7 +122,7 @@ export class Store {
     return this.#committer.health
   }
 
-  /** The journal of that id; it comes to be with its first event. */
+  /** The journal with this id; its first event creates it. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
     checkOptions('journal', journalOptions.writer, writer)
     this.#reader.assertOpen()
@@ -135,8 +135,8 @@ export class Store {
   }
 
   /**
-   * Closes what a dead owner left open. What is known of it has been checked and redacted once: another check, or
-   * a redactor that knows more by now, would refuse an end for the words of its start, and the store with it.
+   * Closes the work that a dead owner left open. Its data was checked and redacted when it started and is not again:
+   * a newer check or a newly registered secret could reject the end event, and the store could not be opened.
    *
    * @internal
    */
@@ -155,27 +155,27 @@ export class Store {
     return this.#reader.page(this.#scope, options)
   }
 
-  /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
+  /** Like `read`, with each item as its stored JSON: for code that forwards events, such as a server. */
   readEncoded(options?: ReadOptions): Promise<EncodedPage> {
     return this.#reader.encodedPage(this.#scope, options)
   }
 
-  /** Every journal of this store, in commit order, under one cursor. */
+  /** Follows every journal of this store in commit order with one cursor. */
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
     return this.#reader.tail(this.#scope, options)
   }
 
-  /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
+  /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */
   tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
     return this.#reader.tailEncoded(this.#scope, options)
   }
 
-  /** From now on this value, in any common encoding, reaches no journal. Returns how to forget it. */
+  /** Masks this value, in any common encoding, in everything appended from now on. Returns a function that unregisters it. */
   addSecret(name: string, value: string): () => void {
     return this.#redactor.add(name, value)
   }
 
-  /** Brings every event to a named place, from where it was, for as long as the store is open. */
+  /** Delivers every event to a sink while the store is open, starting at the cursor stored under its name. */
   async addSink(name: string, sink: Sink, options: AddSinkOptions = {}): Promise<AddedSink> {
     checkOptions('addSink', sinkOptions.add, options)
     this.#assertWritable()
@@ -186,14 +186,14 @@ export class Store {
     return this.#sinks.states
   }
 
-  /** Stores bytes under their hash, redacted. They stay as long as an event refers to them. */
+  /** Redacts bytes and stores them under their hash. They stay as long as an event refers to them. */
   async putBlob(content: BlobContent, options?: { readonly mediaType?: string }): Promise<BlobRef> {
     checkOptions('putBlob', blobOptions.put, options)
     this.#assertWritable()
     return this.#blobs.put(content, options?.mediaType)
   }
 
-  /** The same for `journal.append(events, { blobs })`: both are committed at once. */
+  /** Prepares a blob for `journal.append(events, { blobs })`, which commits it together with the events. */
   prepareBlob(content: Uint8Array): PreparedBlob {
     this.#assertWritable()
     return this.#blobs.prepare(content)
@@ -208,18 +208,18 @@ export class Store {
     return this.#blobs.get(hash, range)
   }
 
-  /** Frees blobs that no event refers to; it happens by itself from time to time. */
+  /** Frees blobs that no event refers to; the store also does this periodically. */
   async sweepBlobs(options?: { readonly graceMs?: number }): Promise<void> {
     checkOptions('sweepBlobs', blobOptions.sweep, options)
     await this.#blobs.sweep(options?.graceMs)
   }
 
-  /** Once everything appended is committed and every sink has it. */
+  /** Resolves once everything appended is committed and delivered to every sink. */
   async flush(options: FlushOptions = {}): Promise<void> {
     checkOptions('flush', journalOptions.flush, options)
     const { timeoutMs = 30_000, signal } = options
     if (this.#ended) throw this.#ended
-    // Unlike that of `AbortSignal.timeout`, this timer keeps the process alive to hear of it.
+    // Unlike the timer of `AbortSignal.timeout`, this one keeps the process alive until it fires.
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), timeoutMs)
     const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
@@ -243,7 +243,7 @@ export class Store {
     }
   }
 
-  /** Commits what was appended, lets sinks catch up for a moment, and gives the store free. */
+  /** Commits pending appends, waits up to `closeMs` for sinks, and releases the store. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -268,7 +268,7 @@ export class Store {
     await this.close()
   }
 
-  /** One for all who ask, also at once. */
+  /** Concurrent callers share one core per journal. */
   #core(id: string): Promise<JournalCore> {
     const known = this.#opening.get(id)
     if (known) return known
@@ -282,7 +282,7 @@ export class Store {
     if (typeof id !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(id)) {
       throw new VitrineError(
         'argument_invalid',
-        'journal: expected an id of letters, digits, "_", "." and "-", 128 at most.',
+        `journal: expected an id of 1 to 128 letters, digits, "_", "." and "-", got ${typeof id === 'string' ? JSON.stringify(id.slice(0, 200)) : typeof id}.`,
       )
     }
     const state: JournalState = { head: (await this.#connection.head(id)) ?? emptyHead(id) }
@@ -329,7 +329,7 @@ export class Store {
     }
     await this.#connection.reserve('take')
     const { milliseconds = 0, error } = health.failedFor ?? {}
-    // A foreign lock that was waited out is no limit of ours.
+    // Waiting for another program's lock is not a disk limit.
     if (error?.code !== 'store_failing') return
     this.#recordInHostJournal('limit.reached', {
       limit: 'disk',
@@ -338,7 +338,7 @@ export class Store {
     })
   }
 
-  /** Into the host's own journal, and never in anyone's way. */
+  /** Appends to the host's own journal in the background and ignores failures. */
   #recordInHostJournal(type: string, data: { readonly [key: string]: unknown }): void {
     this.journal('host')
       .then((host) => host.append([{ type, data, derived: true }]))
@@ -347,7 +347,7 @@ export class Store {
 
   #onLost(error: VitrineError): void {
     this.#end(error)
-    // Who took over delivers from here on: two at once would be out of order.
+    // The new owner delivers from here on: two concurrent feeds would deliver out of order.
     void this.#sinks.close()
     this.#lost.abort(error)
   }
@@ -366,7 +366,7 @@ export class Store {
       throw new VitrineError('store_read_only', 'The store was opened read-only.')
   }
 
-  /** An idle host would not learn from a commit that it was taken over. */
+  /** An idle host makes no commits that would fail, so it polls for a takeover. */
   async #checkOwnership(): Promise<void> {
     if (this.#ended || (await this.#connection.owns())) return
     this.#onLost(new VitrineError('store_fenced', 'Another host took this store over.'))
@@ -376,7 +376,7 @@ export class Store {
   async #runMaintenance(): Promise<void> {
     if (this.#ended) return
     await this.#blobs.sweep()
-    // Also those that nobody has opened since the store was: they grow old all the same.
+    // Includes journals that were not opened since the store was: their events age too.
     for (const id of await this.#connection.journals()) {
       const head = await this.#connection.head(id)
       if (head && (await this.#trimming.isDue(head)))
@@ -384,7 +384,7 @@ export class Store {
     }
   }
 
-  /** A reader in another process learns of commits by looking. */
+  /** A reader in another process polls for commits. */
   async #pollForCommits(): Promise<void> {
     const position = await this.#connection.lastPosition()
     if (position === this.#seenPosition) return

@@ -14,7 +14,7 @@ const maxBatchBytes = 4 * 1024 * 1024
 const firstRetryMs = 50
 const lastRetryMs = 5_000
 
-/** A journal's head as memory has it: what the next event is chained to. */
+/** A journal's head in memory: the next event is chained to it. */
 export interface JournalState {
   head: JournalHead
 }
@@ -23,9 +23,9 @@ interface PendingCommit {
   readonly journal: JournalState
   readonly request: CommitRequest
   readonly size: number
-  /** Endings wait out a failing disk; everything else is told at once. */
+  /** End events stay queued while the disk fails; all others are rejected at once. */
   readonly ending: boolean
-  /** Counts up: who came first. */
+  /** Increases with each append. */
   readonly ticket: number
   resolve(events: readonly JournalEvent[]): void
   reject(error: unknown): void
@@ -49,7 +49,7 @@ export type Health =
     }
   | { readonly status: 'failing'; readonly error: VitrineError }
 
-/** The one writer: takes what was appended in a tick into one transaction, and shows it once it is committed. */
+/** The only writer: commits all appends of one tick in one transaction and publishes them afterwards. */
 export class Committer {
   readonly #options: CommitterOptions
   readonly #openWork: Map<string, OpenWork>
@@ -79,7 +79,7 @@ export class Committer {
     return this.#position
   }
 
-  /** Throws once nothing more is committed. */
+  /** Throws once the committer has ended. */
   assertOpen(): void {
     if (this.#ended) throw this.#ended
   }
@@ -106,7 +106,7 @@ export class Committer {
     if (this.#pendingBytes > 0 && this.#pendingBytes + size > maxPendingBytes && !ending) {
       return new VitrineError(
         'journal_overloaded',
-        `More than ${maxPendingBytes} bytes of events wait to be committed.`,
+        `More than maxPendingBytes (${maxPendingBytes}) bytes of events are waiting to be committed.`,
         {
           details: { limit: maxPendingBytes },
         },
@@ -115,7 +115,7 @@ export class Committer {
     return undefined
   }
 
-  /** Runs a change of the store that is not an append, between two commits. */
+  /** Runs a change of the store that is not an append between two commits. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#lock.then(() => {
       if (this.#ended) throw this.#ended
@@ -125,7 +125,7 @@ export class Committer {
     return result
   }
 
-  /** Once everything appended so far is committed or refused. */
+  /** Resolves once everything appended so far is committed or rejected. */
   idle(signal?: AbortSignal): Promise<void> {
     if (this.#queue.length === 0 && !this.#running) return Promise.resolve()
     if (signal?.aborted) return Promise.reject(signal.reason)
@@ -144,7 +144,7 @@ export class Committer {
     })
   }
 
-  /** Nothing is committed from here on; what waits is told why. */
+  /** Stops committing and rejects pending appends with this error. */
   end(error: VitrineError): void {
     this.#ended ??= error
     clearTimeout(this.#failing?.timer)
@@ -172,13 +172,13 @@ export class Committer {
       }
       this.#onCommitted(plan, taken)
       this.#resolveIdle()
-      // Readers and I/O get their turn between two transactions.
+      // Yield to readers and I/O between two transactions.
       if (this.#queue.length > 0) await new Promise(setImmediate)
     }
     this.#running = false
     this.#resolveIdle()
     if (this.#queue.length > 0) return
-    // That endings went through, or had nothing to end, does not say that there is room for more.
+    // Committed end events do not prove that the disk has space for more: probe it.
     if (this.#failing) void this.#retry()
   }
 
@@ -217,7 +217,7 @@ export class Committer {
     this.#options.onCommitted(plan.entries, plan.heads.keys())
   }
 
-  /** Whether to try again later. Otherwise what was taken has been refused, and the next may go. */
+  /** Whether the commit is retried later. Otherwise the taken appends are rejected and the next batch may run. */
   #handleCommitError(error: unknown, taken: readonly { pending: PendingCommit }[]): boolean {
     const code = isVitrineError(error) ? error.code : undefined
     if (code === 'store_failing' || code === 'store_busy') {
@@ -270,7 +270,7 @@ export class Committer {
     if (this.#queue.length > 0) this.#start()
   }
 
-  /** Those who wait for nothing that is still in the queue: what is taken from it has been settled. */
+  /** Resolves `idle()` callers whose appends have all left the queue. */
   #resolveIdle(): void {
     const first = this.#queue[0]?.ticket ?? Number.POSITIVE_INFINITY
     const settled = this.#idleWaiters.filter(({ ticket }) => ticket < first)
@@ -280,7 +280,7 @@ export class Committer {
   }
 }
 
-/** Nothing will ever be committed here again. */
+/** Whether the error is permanent: this connection can never commit again. */
 function isLoss(error: unknown): error is VitrineError {
   return isVitrineError(error) && (error.code === 'store_fenced' || error.code === 'store_corrupt')
 }

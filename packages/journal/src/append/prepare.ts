@@ -17,19 +17,20 @@ import { type EncodedContext, type EventDraft, encode, encodeContext } from './e
 import { blobReferences, isTooLarge, offloadLargeFields, type ReserveBlobSpace } from './large-fields.ts'
 import type { BlobReference, CommitRequest, Placement } from './plan.ts'
 
-/** What a journal handle adds to every event it writes. */
+/** The source and context that a journal handle adds to every event it appends. */
 export interface EventWriter {
   readonly source: EventSource
   readonly context: EventContext
 }
 
+/** The steps that every append passes before it is committed. */
 export interface AppendStages {
   readonly redactor: Redactor
   readonly policy: PolicyRules
   readonly reserveBlobSpace: ReserveBlobSpace
 }
 
-/** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
+/** Checks all events before it redacts any: a malformed event rejects its whole batch. */
 export function prepare(
   inputs: readonly EventInput[],
   writer: EventWriter,
@@ -41,14 +42,14 @@ export function prepare(
   for (let index = 0; index < inputs.length; index += 1) checkEventInput(inputs[index]!, index)
   const append = new PreparedAppend()
   for (const input of inputs) {
-    // The copy of an object is an object: the check above has seen that it is one.
+    // The check above made sure that `data` is an object, and the copy of an object is an object.
     const data = stages.redactor.redactValue(input.data ?? {}) as JsonObject
     append.add(input, data, writer, stages)
   }
   return append
 }
 
-/** The same for events whose data the redactor has already been over. */
+/** Like `prepare`, for events whose data is already checked and redacted. */
 export function prepareRedacted(
   inputs: readonly EventInput[],
   writer: EventWriter,
@@ -62,14 +63,14 @@ export function prepareRedacted(
 const noBlobs: readonly NewBlob[] = []
 const noReferences: readonly BlobReference[] = []
 
-/** Events that are ready to be given their places. */
+/** Events that are ready to get their `seq`, position and hash. */
 export class PreparedAppend implements CommitRequest {
   readonly drafts: EventDraft[] = []
   readonly time = Date.now()
   blobs: readonly NewBlob[] = noBlobs
-  /** About how much memory they take while they wait. */
+  /** The approximate memory they use while they wait. */
   size = 0
-  /** Every event ends some work. */
+  /** Whether every event ends some work. */
   ending = true
   endedIds: Map<number, string> | undefined
   #last:
@@ -102,7 +103,7 @@ export class PreparedAppend implements CommitRequest {
     return context
   }
 
-  /** Stored together with the events. */
+  /** Adds blobs that are stored in the same transaction as the events. */
   attachBlobs(blobs: readonly NewBlob[]): void {
     if (blobs.length === 0) return
     this.blobs = [...this.blobs, ...blobs]
@@ -153,7 +154,7 @@ function isSameContext(a: EventContext, b: EventContext): boolean {
   )
 }
 
-/** In a fixed order, the event's own words before the writer's. Spelt out: this runs for every event. */
+/** Merges in a fixed order; the event's own fields win. Written without a loop because it runs for every event. */
 function mergeContext(writer: EventContext, input: EventContext, redactor: Redactor): EventContext {
   const context: { -readonly [K in keyof EventContext]: EventContext[K] } = {}
   const actor = input.actor ?? writer.actor

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventContext, type EventInput, isVitrineError, type JournalEvent } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
 
-/** How long an event may wait for the rest of what might be a secret. */
+/** How long an event is held back because its end may be the beginning of a secret. */
 const holdMs = 200
 const retryMs = 100
 
 export interface StreamOptions {
-  /** What a failing or overloaded store refuses is tried again, in order, until it is committed. */
+  /** Retry appends that a failing or overloaded store rejects, in order, until they are committed. */
   readonly retryWhileFailing?: boolean
 }
 
-/** A run of events that continue each other: the output of a process, the messages of an agent. */
+/** Events that continue each other: the output of a process, the messages of an agent. */
 export interface JournalStream {
-  /** Like `append`. An event whose end might be the beginning of a secret waits for the next, 200 ms at most. */
+  /** Like `append`. An event whose end may be the beginning of a secret is held until the next one, 200 ms at most. */
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
-  /** Nothing follows: what is held back is committed. Call it before what must come after, such as an exit. */
+  /** Commits the events held back. Call it before appending an event that must come after them, such as an exit. */
   end(): Promise<void>
 }
 
-/** The events of one call that are ready at once are committed together, or refused together. */
+/** One call of `append`. Its events that become ready together are committed or rejected together. */
 interface AppendCall {
   readonly context: EventContext
   readonly since: number
@@ -38,13 +38,13 @@ export interface RedactingStreamHost {
   readonly redactor: Redactor
   readonly retryWhileFailing: boolean
   check(events: readonly EventInput[]): void
-  /** Whom and what an event that is appended now belongs to. */
+  /** The context of an event that is appended now. */
   context(): EventContext
   /** Appends events whose data is already redacted and whose context is complete. */
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
 }
 
-/** Secrets that are split over events are masked because whole events wait until their end is known to be harmless. */
+/** Masks secrets that are split over events: holds an event back until its end cannot be the beginning of a secret. */
 export class RedactingStream implements JournalStream {
   readonly #host: RedactingStreamHost
   readonly #mask: ReturnType<Redactor['stream']>
@@ -96,7 +96,7 @@ export class RedactingStream implements JournalStream {
     await Promise.all(sent)
   }
 
-  /** The one that waits longest decides when waiting is given up. */
+  /** Starts the timer that releases the events held back; the oldest one decides when. */
   #scheduleRelease(): void {
     clearTimeout(this.#timer)
     const [first] = this.#held
@@ -118,8 +118,8 @@ export class RedactingStream implements JournalStream {
   }
 
   /**
-   * What waits is masked already, so it must be these very events that are tried again. Nothing that follows them is
-   * sent before they are settled; then all of it at once.
+   * The queued events are already masked, so a retry must send exactly these. Later events wait until they are
+   * committed or rejected, and are then sent in one append.
    */
   async #sendOutbox(): Promise<void> {
     const sending = this.#outbox

@@ -1,7 +1,7 @@
 import { type JournalEvent, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 
-/** `deny` may say why. Anything else than an answer, an error and silence count as a refusal. */
+/** `deny` may give a reason. An invalid answer, an error and a timeout count as `deny`. */
 export type GateAnswer = 'allow' | 'deny' | { readonly answer: 'allow' | 'deny'; readonly reason?: string }
 
 export type Gate = (
@@ -10,9 +10,9 @@ export type Gate = (
 ) => GateAnswer | Promise<GateAnswer>
 
 export interface GateOptions {
-  /** Asked for these operations only; for all without it. */
+  /** Only called for these operations; default all. */
   readonly ops?: readonly string[]
-  /** How long it may take to answer; default 30 s. */
+  /** How long the gate may take to answer; default 30 s. */
   readonly timeoutMs?: number
 }
 
@@ -30,7 +30,7 @@ interface RegisteredGate {
   readonly timeoutMs: number
 }
 
-/** The gates of one journal, asked in the order they were posted. */
+/** The gates of one journal, called in the order they were added. */
 export class Gates {
   readonly #registered: RegisteredGate[] = []
 
@@ -40,7 +40,7 @@ export class Gates {
 
   add(name: string, gate: Gate, options: GateOptions = {}): () => void {
     if (typeof name !== 'string' || name === '')
-      throw new VitrineError('argument_invalid', 'gate: expected a name.')
+      throw new VitrineError('argument_invalid', 'gate: expected a name that is not empty.')
     if (typeof gate !== 'function')
       throw new VitrineError('argument_invalid', `gate "${name}": expected a function.`)
     checkOptions('gate', journalOptions.gate, options)
@@ -53,7 +53,7 @@ export class Gates {
     }
   }
 
-  /** Asks each gate, until one refuses. */
+  /** Calls each gate until one denies. */
   async *decisions(start: JournalEvent, signal?: AbortSignal): AsyncGenerator<GateDecision> {
     for (const registered of [...this.#registered]) {
       if (registered.ops && !registered.ops.includes(String(start.data.op))) continue
@@ -94,7 +94,7 @@ function parseAnswer(answer: GateAnswer): Omit<GateDecision, 'gate' | 'durationM
     const { reason } = answer
     return { answer: answer.answer, ...(typeof reason === 'string' && { reason }) }
   }
-  return deny("it answered neither 'allow' nor 'deny'")
+  return deny("it returned neither 'allow' nor 'deny'")
 }
 
 function textOf(error: unknown): string {

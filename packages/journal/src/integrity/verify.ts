@@ -4,10 +4,10 @@ import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { chain, genesis } from './chain.ts'
 
 const pageRows = 1_000
-/** A journal can change between two looks: what seems wrong is looked at again. */
+/** A journal can be trimmed between two queries, so a failed page is checked again. */
 const maxAttempts = 3
 
-/** A head that someone remembered elsewhere. */
+/** A journal head that the caller stored outside this store. */
 export interface RememberedHead {
   readonly seq: number
   readonly hash: string
@@ -18,8 +18,8 @@ export type Verification =
   | { readonly ok: false; readonly seq: number; readonly reason: string }
 
 /**
- * Follows the chain from the first event to the last and names the first `seq` that does not hold. What is appended
- * meanwhile is not waited for.
+ * Checks the chain from the first event to the last and returns the first `seq` that fails. Events appended meanwhile
+ * are not checked.
  */
 export async function verifyJournal(
   connection: StoreConnection,
@@ -42,7 +42,7 @@ export async function verifyJournal(
   }
 }
 
-/** One page further. Nothing to say means that there is more. */
+/** Verifies one page; undefined means that there are more. */
 async function verifyPage(
   connection: StoreConnection,
   journal: string,
@@ -59,7 +59,7 @@ async function verifyPage(
   const more = last !== to
   if (failure || (more && walk.seq < goal)) return failure
   const verdict = walk.end(await connection.head(journal), goal)
-  // What does not hold yet may hold with what follows: a trimming is accounted for later than what it took.
+  // A failure here may be resolved by a later page: `journal.trimmed` comes after the range that it covers.
   return more && !verdict.ok ? undefined : verdict
 }
 
@@ -94,7 +94,7 @@ class ChainWalk {
     return copy
   }
 
-  /** All is well up to here. */
+  /** The last `seq` verified. */
   get seq(): number {
     return this.#seq
   }
@@ -121,18 +121,18 @@ class ChainWalk {
     return undefined
   }
 
-  /** The verdict, if this is the end; beyond the goal a journal may have grown since. */
+  /** The result at the end of the journal; it may have grown beyond `goal` meanwhile. */
   end(head: JournalHead | undefined, goal: number): Verification {
     const seq = this.#seq
     if ((head?.seq ?? 0) > seq && seq < goal)
       return failedAt(seq + 1, 'it is missing: the journal ends before its recorded head')
-    if ((head?.seq ?? 0) < seq) return failedAt((head?.seq ?? 0) + 1, 'it lies beyond the recorded head')
+    if ((head?.seq ?? 0) < seq) return failedAt((head?.seq ?? 0) + 1, 'it is after the recorded head')
     if (head?.seq === seq && head.hash !== this.#hash)
       return failedAt(seq, 'the recorded head has another hash')
     if (this.#remembered && this.#remembered.seq > seq) {
       return failedAt(seq + 1, `it is missing: the remembered head is ${this.#remembered.seq}`)
     }
-    // A mirror may have been trimmed here, of which its origin's record knows nothing.
+    // A mirror may be trimmed locally, and its origin has no record of that.
     const unclaimed = head?.mirror ? undefined : this.#unclaimed[0]
     if (unclaimed)
       return failedAt(unclaimed.from, 'it is missing, and no journal.trimmed event accounts for it')
@@ -145,11 +145,12 @@ class ChainWalk {
     return { ok: true, head: { seq, hash: this.#hash }, events: this.#events, missing: this.#missing }
   }
 
-  /** What was trimmed while we walked may begin before `start`, where all was well. */
+  /** A hole trimmed during the verification may begin before `start`, in the range already verified. */
   #skipHole(hole: Hole, start: number): Verification | undefined {
     const { to, hash } = hole
     const from = Math.max(hole.from, start)
-    if (from !== this.#seq + 1) return failedAt(this.#seq + 1, 'a hole is recorded where it should not be')
+    if (from !== this.#seq + 1)
+      return failedAt(this.#seq + 1, 'a recorded hole does not continue the sequence')
     const remembered = this.#remembered
     if (remembered && remembered.seq === to && remembered.hash !== hash)
       return failedAt(to, 'the remembered head has another hash')
@@ -167,16 +168,15 @@ class ChainWalk {
     if (chain(this.#hash, entry.body) !== entry.hash)
       return failedAt(expected, 'its content or its order was changed')
     const event = parseOrUndefined(entry)
-    if (event === undefined) return failedAt(expected, 'what is stored is no event')
-    if (entry.position <= this.#position)
-      return failedAt(expected, 'its place in the commit order was changed')
+    if (event === undefined) return failedAt(expected, 'its stored body is not an event')
+    if (entry.position <= this.#position) return failedAt(expected, 'its commit position was changed')
     if (misfiled || event.journal !== this.#journal || event.seq !== expected) {
-      return failedAt(expected, 'what it is found by was changed')
+      return failedAt(expected, 'its indexed columns do not match its body')
     }
     if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {
       return failedAt(expected, 'the remembered head has another hash')
     }
-    // The host's journal also tells of the trimming of mirrors.
+    // The host's journal also records the trimming of mirrors.
     if (isEvent(event, 'journal.trimmed') && event.data.journal === undefined) {
       this.#claim(event.data.from, event.data.to)
       this.#trimmed += event.data.events
@@ -188,7 +188,7 @@ class ChainWalk {
     return undefined
   }
 
-  /** A trimming accounts for the holes it speaks of, or for a part of them. */
+  /** A `journal.trimmed` event accounts for the holes in its range, or for parts of them. */
   #claim(from: number, to: number): void {
     this.#unclaimed = this.#unclaimed.flatMap((hole) => {
       if (hole.to < from || hole.from > to) return [hole]

@@ -12,24 +12,24 @@ import { currentOperation } from './current-operation.ts'
 import { endingOfError, endingOfResult, type FinishData, type OperationEnd, spanFacts } from './outcome.ts'
 import { endSpan, inSpan, type OpenSpan, openSpan } from './trace.ts'
 
-/** The running operation, as its own code sees it. */
+/** The running operation, as passed to its function. */
 export interface Operation {
   readonly id: string
   /** The started event, as it was committed. */
   readonly start: JournalEvent
-  /** Says how far it is. Resolves once committed. */
+  /** Appends `operation.progress`. Resolves once it is committed. */
   progress(data: { readonly [key: string]: unknown }): Promise<void>
 }
 
 export interface OperateOptions<T> {
-  /** What the result says about the end: exit code, bytes, outcome. */
+  /** Derives the data of `operation.finished` from the result: exit code, bytes, outcome. */
   readonly finish?: (result: T) => FinishData
   readonly signal?: AbortSignal
-  /** Joins the caller's trace: the W3C header. */
+  /** A W3C traceparent header: the operation joins the caller's trace. */
   readonly traceparent?: string
 }
 
-/** What `operate` needs of a journal. */
+/** The parts of a journal that `operate` uses. */
 export interface OperationHost {
   readonly journal: string
   readonly backend: string
@@ -39,8 +39,8 @@ export interface OperationHost {
 }
 
 /**
- * The one function that writes `operation.started` and `operation.finished`. It asks the gates, opens the span,
- * and settles only after the finish is committed. Calls made inside `run` become child operations.
+ * The only function that writes `operation.started` and `operation.finished`. It asks the gates, opens the span,
+ * and settles only after the finish is committed. Operations started inside `run` become children.
  */
 export async function operate<T>(
   host: OperationHost,
@@ -74,7 +74,7 @@ export async function operate<T>(
     result = await currentOperation.run({ journal: host.journal, operation: id, context, span }, () =>
       inSpan(span, () => run({ id, start, progress })),
     )
-    // Read once, here: what is read again later may answer with an error.
+    // Copied once, because a getter could throw when it is read again.
     facts = { ...options.finish?.(result) }
     ending = endingOfResult(facts)
   } catch (error) {
@@ -86,8 +86,8 @@ export async function operate<T>(
 }
 
 /**
- * The same for what changes nothing and is done at once, such as a look: its start and its end are one commit, and
- * nobody has its result before. Where gates are asked, it is `operate`.
+ * Like `operate` for a synchronous, read-only call: its start and its end are one commit, and it returns its result
+ * after that. If there are gates, it is `operate`.
  */
 export async function operateAtOnce<T>(
   host: OperationHost,
@@ -136,7 +136,7 @@ function openOperation(
   const parent = outer?.journal === host.journal ? outer : undefined
   const id = newId('operation')
   const facts = { ...data, op, ...(parent && { parent: parent.operation }) }
-  // Before the span is opened: what is refused must not be in a trace either.
+  // Checked before the span is opened: a rejected event must not appear in a trace either.
   checkEventInput({ ...host.context, type: 'operation.started', data: facts })
   const sandbox = host.context.sandbox ?? host.journal
   const attributes = {
@@ -152,8 +152,8 @@ function openOperation(
 }
 
 /**
- * Writes the end, after what comes with it, and closes the span. What the operation says about its end may be
- * malformed: it ends even so.
+ * Appends the end, after the events in `before`, and closes the span. If the finish data is malformed, the end is
+ * written without it.
  */
 async function finishOperation(
   host: OperationHost,
@@ -180,7 +180,7 @@ async function finishOperation(
   }
 }
 
-/** Every answer is on record before the operation runs. */
+/** Records each gate's answer before the operation runs. */
 async function passGates(
   gates: Gates,
   start: JournalEvent,
@@ -192,7 +192,7 @@ async function passGates(
     if (decision.answer === 'allow') continue
     signal?.throwIfAborted()
     const why = decision.reason === undefined ? '' : `: ${decision.reason}`
-    throw new VitrineError('gate_refused', `The gate "${decision.gate}" refused${why}.`, {
+    throw new VitrineError('gate_refused', `The gate "${decision.gate}" refused the operation${why}.`, {
       details: { gate: decision.gate, ...(decision.reason !== undefined && { reason: decision.reason }) },
     })
   }

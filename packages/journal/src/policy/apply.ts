@@ -16,7 +16,7 @@ const pathFields = new Set([
   'uncovered',
 ])
 
-/** Words and names that events are joined and read by: a limit on texts is not meant for them. */
+/** Ids and enum values by which events are joined: the text limit does not apply to them. */
 const identifierFields = new Set([
   ...['op', 'parent', 'gate', 'answer', 'outcome', 'errorType', 'errorCode', 'retryable', 'signal'],
   ...[
@@ -46,13 +46,13 @@ const identifierFields = new Set([
   ],
 ])
 
-/** What was cut or left out of a field, so that the reader knows and can compare. */
+/** The size and hash of a truncated or omitted field, so that a reader can compare it. */
 interface Omission {
   readonly bytes: number
   readonly sha256: string
 }
 
-/** The payload as a policy wants it. The same object comes back when nothing had to change. */
+/** Applies a policy to a payload. Returns the same object if nothing changes. */
 export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules): JsonObject {
   const policy = policyOf(data.op, rules)
   let result: Record<string, JsonValue | undefined> | undefined
@@ -71,7 +71,7 @@ export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules):
   }
   if (result === undefined) return data
   return omitted
-    ? // What the journal has cut before a sink cuts it again is still measured as it was.
+    ? // If the journal truncated a field before a sink does, the original size and hash stay.
       { ...result, omitted: { ...omitted, ...(data.omitted as JsonObject | undefined) } }
     : result
 }
@@ -81,7 +81,7 @@ function policyOf(op: JsonValue | undefined, { base, byOp }: PolicyRules): FullP
 }
 
 interface FieldChange {
-  /** Absent: the field is left out. */
+  /** Absent if the field is omitted. */
   readonly value?: JsonValue
   readonly omission?: Omission
 }
@@ -109,19 +109,19 @@ function changeField(
   return truncateText(value, policy.maxTextBytes)
 }
 
-/** Half of a base64 text is no base64 text. What is limited are the bytes it stands for. */
+/** Truncated base64 is invalid, so it is omitted as a whole. The limit applies to the decoded bytes. */
 function omitIfTooLarge(key: string, value: JsonValue, maxBytes: number): FieldChange | undefined {
   if (typeof value !== 'string' || Buffer.byteLength(value, 'base64') <= maxBytes) return undefined
   return omit(key, value)
 }
 
-/** Output without its data would not be one: the field stays, empty. */
+/** `data` stays as an empty text, because output events require it. */
 function omit(key: string, value: JsonValue): FieldChange {
   const omission = typeof value === 'string' ? omissionOf(value) : undefined
   return { ...(key === 'data' && { value: '' }), ...(omission && { omission }) }
 }
 
-/** The same for an event that is about a path. */
+/** A path that an event requires stays as an empty text. */
 function omitPath(type: string, key: string): FieldChange {
   const isSubject =
     (type.startsWith('file.') && (key === 'path' || key === 'previousPath')) ||
@@ -136,7 +136,7 @@ function changeEnv(value: JsonValue, rule: FullPolicy['env']): FieldChange | und
   return { value: Object.keys(value) }
 }
 
-/** Head and tail with a note in between, together no longer than the limit; where no note fits, the head alone. */
+/** Head and tail with a note in between, within the limit; the head alone if the note does not fit. */
 function truncateText(value: JsonValue, maxBytes: number): FieldChange | undefined {
   if (typeof value !== 'string' || value.length * 3 <= maxBytes) return undefined
   const bytes = Buffer.from(value)

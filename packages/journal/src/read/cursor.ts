@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
 
-/** Where a reader is: in one journal by `seq`, or in the whole store by commit position. */
+/** A reader's position: in one journal by `seq`, or in the whole store by commit position. */
 export type CursorPosition =
   | {
       readonly scope: 'journal'
@@ -11,7 +11,7 @@ export type CursorPosition =
     }
   | { readonly scope: 'store'; readonly store: string; readonly position: number }
 
-/** Opaque to everyone else: only this file knows what is in a cursor. */
+/** Cursors are opaque: only this file knows their format. */
 export function encodeCursor(decoded: CursorPosition): string {
   const text =
     decoded.scope === 'journal'
@@ -22,7 +22,7 @@ export function encodeCursor(decoded: CursorPosition): string {
 
 const checksumLength = 6
 
-/** Against slips, not against malice: a cursor that was cut or changed is refused instead of leading elsewhere. */
+/** Detects truncated or edited cursors, which would point elsewhere. It is no protection against forgery. */
 function checksum(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, checksumLength)
 }

@@ -3,19 +3,19 @@ import type { JournalHead } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 
-/** What is read: one journal by `seq`, or the whole store by commit position. */
+/** The events that a reader covers: one journal by `seq`, or the whole store by commit position. */
 export interface ReadScope {
   /** Null for the whole store. */
   readonly journal: string | null
   readonly wakeup: Wakeup
-  /** The newest key. */
+  /** The newest key: `seq` or commit position. */
   end(): Promise<number>
   cursor(key: number): string
-  /** The key in a cursor of this subject, and of no other. */
+  /** The key in a cursor. Rejects a cursor of another scope. */
   key(cursor: string): Promise<number>
 }
 
-/** One journal as something to read. */
+/** The scope of one journal. */
 export function journalScope(id: string, wakeup: Wakeup, head: () => Promise<JournalHead>): ReadScope {
   let incarnation = ''
   const load = async () => {
@@ -37,7 +37,8 @@ export function journalScope(id: string, wakeup: Wakeup, head: () => Promise<Jou
         decoded.scope === 'journal' &&
         decoded.journal === id &&
         (decoded.incarnation === mine || decoded.seq === 0)
-      if (!isMine) throw new VitrineError('cursor_foreign', `The cursor is not one of the journal ${id}.`)
+      if (!isMine)
+        throw new VitrineError('cursor_foreign', `The cursor does not belong to the journal ${id}.`)
       if (decoded.seq > seq) {
         throw new VitrineError(
           'cursor_ahead',
@@ -49,7 +50,7 @@ export function journalScope(id: string, wakeup: Wakeup, head: () => Promise<Jou
   }
 }
 
-/** A whole store as something to read. */
+/** The scope of a whole store. */
 export function storeScope(store: string, wakeup: Wakeup, lastPosition: () => Promise<number>): ReadScope {
   return {
     journal: null,
@@ -59,7 +60,7 @@ export function storeScope(store: string, wakeup: Wakeup, lastPosition: () => Pr
     async key(cursor) {
       const decoded = decodeCursor(cursor)
       if (decoded.scope !== 'store' || decoded.store !== store) {
-        throw new VitrineError('cursor_foreign', 'The cursor is not one of the whole store.')
+        throw new VitrineError('cursor_foreign', `The cursor does not belong to the store ${store}.`)
       }
       const last = await lastPosition()
       if (decoded.position > last) {

@@ -18,12 +18,12 @@ import { Tail } from './tail.ts'
 
 const pageItems = 1_000
 
-/** A page whose events are JSON already. */
+/** A page whose events are JSON texts. */
 export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
 
-/** Reads for everyone: pages, tails and sinks go through here. */
+/** Reads pages; tails and sinks use it too. */
 export class Reader {
   readonly #connection: StoreConnection
   readonly #recent: RecentEvents
@@ -35,7 +35,7 @@ export class Reader {
     this.#ended = ended
   }
 
-  /** Once a store has ended, nothing is read from it. */
+  /** Throws once the store has ended. */
   assertOpen(): void {
     const ended = this.#ended()
     if (ended) throw ended
@@ -48,7 +48,7 @@ export class Reader {
     return { events: found.map((one) => toItem(one, cursorOf)), ...page }
   }
 
-  /** The same as it is stored. */
+  /** A page with each item as its stored JSON. */
   async encodedPage(scope: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
     checkOptions('readEncoded', journalOptions.read, options)
     const { found, ...page } = await this.#page(scope, options)
@@ -77,7 +77,7 @@ export class Reader {
     return { found, cursor: scope.cursor(Math.min(scanned, newest)), end }
   }
 
-  /** The keys that `after`, `before` and `at` leave: above the first, up to and with the second. */
+  /** The range of keys that `after`, `before` and `at` select: exclusive lower bound, inclusive upper bound. */
   async #bounds(
     scope: ReadScope,
     { after, before, at, order }: ReadOptions,
@@ -96,18 +96,21 @@ export class Reader {
   async #keyAt(scope: ReadScope, at: number | Date, newest: number): Promise<number> {
     if (typeof at === 'number') return at
     if (scope.journal === null)
-      throw new VitrineError('unsupported', 'at: a time can be looked up in one journal only.')
+      throw new VitrineError(
+        'unsupported',
+        'at: a time is supported for one journal only, not for the whole store.',
+      )
     return seqAtTime(this.#connection, scope.journal, newest, at.getTime())
   }
 
-  /** Follows from a cursor, from the beginning, or from now. */
+  /** Follows the scope from a cursor, from its beginning, or from now. */
   tail(scope: ReadScope, options: TailOptions = {}): Tail<JournalItem> {
     checkOptions('tail', journalOptions.tail, options)
     const cursorOf = this.#holeCursor(scope)
     return this.#follow(scope, options, (found) => toItem(found, cursorOf))
   }
 
-  /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
+  /** A tail that yields items with their cursor and stored bytes, a page at a time, for a server to forward. */
   tailEncoded(scope: ReadScope, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
     checkOptions('tailEncoded', journalOptions.tailEncoded, given)
     const { page: limit = pageItems, ...options } = given
@@ -133,7 +136,7 @@ export class Reader {
     return new Tail(source, startKey(scope, after), signal)
   }
 
-  /** One page after a key, from memory where it is still there. */
+  /** One page after a key, from memory if the events are still there. */
   async after(
     scope: ReadScope,
     key: number,
@@ -154,7 +157,7 @@ export class Reader {
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
     this.assertOpen()
     const recent = this.#recent.after(scope.journal, key, limit)
-    // When memory has nothing new, the store may still have a hole that an import ended with.
+    // Without new events in memory, the store may still have a hole at the end of an import.
     if (recent !== undefined && recent.length > 0) {
       return { found: matches ? recent.filter(matches) : recent, scanned: key + recent.length }
     }
@@ -183,7 +186,7 @@ function startKey(scope: ReadScope, after: string | undefined): number | (() => 
   return () => scope.key(after)
 }
 
-/** A filter with nothing but what filters. */
+/** The fields of a filter that are set, without other options. */
 export function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
   return {
     ...(types !== undefined && { types }),

@@ -2,9 +2,9 @@ import { type EventFilter, type JournalGap, type JournalItem, matchTypes } from 
 import type { Entry } from '../entry.ts'
 import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
 
-/** How many keys one statement may look at: a filter that matches nothing must not hold the event loop. */
+/** The most keys that one statement scans, so that a filter without matches does not block the event loop. */
 const windowKeys = 10_000
-/** How much text one page may hold, whatever its limit: a reader costs a page, and a page must not cost a gigabyte. */
+/** The most text in one page, whatever its item limit: it bounds the memory of each reader. */
 const pageBytes = 8 * 1024 * 1024
 
 type ScanOrder = ScanRange['order']
@@ -27,12 +27,12 @@ export type ScannedItem = Entry | Hole
 
 export interface ScanResult {
   readonly found: readonly ScannedItem[]
-  /** The last key looked at, whether it matched or not. */
+  /** The last key scanned, whether it matched or not. */
   readonly scanned: number
   readonly end: boolean
 }
 
-/** Reads in windows, yielding in between, until the limit or the end. Holes stand where they are. */
+/** Reads window by window, yielding in between, until the limit or the end. Holes appear in order. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
   const { journal, to, order, limit, filter, signal } = request
   const forwards = order === 'asc'
@@ -53,14 +53,14 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
       to,
       order,
     })
-    // A hole that reaches over the edge of the window is passed whole: there is nothing in it.
+    // A hole that crosses the edge of the window is skipped as a whole: it contains no entries.
     if (journal !== null) {
       for (const hole of holes) reached = forwards ? Math.max(reached, hole.to) : Math.min(reached, hole.from)
     }
     merge(found, entries, holes.filter(holeFilter(filter)), journal, order)
     scanned = reached
     if (found.length > limit) {
-      // Holes are items too: what does not fit comes with the next page.
+      // Holes count as items too; the rest comes with the next page.
       found.length = limit
       scanned = farKeyOf(found.at(-1)!, journal, order)
     }
@@ -70,7 +70,7 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
   return { found, scanned, end: forwards ? scanned >= to : scanned <= to }
 }
 
-/** Entries and holes of one moment: what is trimmed meanwhile is either still there or already a hole. */
+/** Reads entries and holes consistently: retries if trimming changed the holes in between. */
 async function readRange(
   connection: StoreConnection,
   range: ScanRange,
@@ -86,7 +86,7 @@ async function readRange(
   }
 }
 
-/** Holes only grow, so their edges tell them apart. */
+/** Holes only grow, so comparing their edges is enough. */
 function isSame(holes: readonly Hole[], others: readonly Hole[]): boolean {
   return (
     holes.length === others.length &&
@@ -122,18 +122,18 @@ export function keyOf(found: ScannedItem, journal: string | null): number {
   return 'body' in found ? found.seq : found.to
 }
 
-/** The last key of something in the direction of the scan. */
+/** The last key of an item in the direction of the scan. */
 function farKeyOf(found: ScannedItem, journal: string | null, order: ScanOrder): number {
   return journal === null || order === 'asc' || 'body' in found ? keyOf(found, journal) : found.from
 }
 
-/** A reader is told of a hole only if something it asked for may have been in it. */
+/** A hole is reported only if it may have contained events that match the filter. */
 function holeFilter({ types }: EventFilter): (hole: Hole) => boolean {
   const matches = matchTypes(types)
   return (hole) => hole.types.some((type) => type === '*' || matches(type))
 }
 
-/** A reader that starts or stops inside a hole misses only that part of it. */
+/** Limits holes to the scanned range: a reader that starts or stops inside a hole misses only a part of it. */
 function clip(
   holes: readonly Hole[],
   journal: string | null,

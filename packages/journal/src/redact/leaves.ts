@@ -1,21 +1,21 @@
 import type { JsonCopy } from './copy.ts'
 import type { PathNode } from './path-tree.ts'
 
-/** What has texts in it. */
+/** An array or object of JSON data. */
 export type JsonContainer = JsonCopy[] | { [key: string]: JsonCopy }
 
-/** A text inside a value. */
+/** A text inside a JSON value. */
 export interface Leaf<State> {
   readonly text: string
   readonly container: JsonContainer
   readonly key: string
-  /** What is remembered of this path; absent until something is. */
+  /** The state of this path; absent until there is some. */
   readonly node: PathNode<State> | undefined
-  /** The keys on the way to it; they change as the visit goes on. */
+  /** The keys that lead to it. The array is reused for the next leaf. */
   readonly path: readonly string[]
 }
 
-/** Visits every text inside a holder, in the order of its keys, along what is remembered. */
+/** Visits every text inside a container in key order, together with the state of its path. */
 export function visitLeaves<State>(
   container: JsonContainer,
   node: PathNode<State> | undefined,
@@ -33,7 +33,7 @@ export function visitLeaves<State>(
   }
 }
 
-/** Puts another text where a leaf is. */
+/** Replaces the text of a leaf. */
 export function setLeaf(container: JsonContainer, key: string, text: string): void {
   if (Array.isArray(container)) container[Number(key)] = text
   else container[key] = text

@@ -1,30 +1,30 @@
 import type { OpenScan, Scanner } from './scanner.ts'
 import type { Span } from './span.ts'
 
-/** A text of a value that may not be final yet. */
+/** A text whose end may belong to a secret that continues in a later value. */
 export interface TextPart {
   readonly text: string
   readonly spans: Span[]
-  /** What its end may be the beginning of; none when all of it is decided. */
+  /** The open match at its end; undefined if all spans of the text are final. */
   partial: PartialMatch | undefined
 }
 
-/** What the texts at one path have ended with so far: the beginning of a form. */
+/** The beginning of a secret's form at the end of the texts of one path. */
 export interface PartialMatch {
   readonly text: string
   readonly scanner: Scanner
-  /** The cells not committed yet that hold parts of it; `at` is where a cell's text begins in the carry's. */
+  /** The uncommitted texts that contain parts of it; `at` is the offset of a text relative to `text`. */
   parts: readonly { readonly textPart: TextPart; readonly at: number }[]
-  /** Whether what was committed of it ends with a marker. */
+  /** Whether its already committed part ends with a marker. */
   endsWithMarker: boolean
 }
 
-/** A shorter beginning stands at the end of too many texts to wait for: it is only remembered. */
+/** A shorter match is too common to hold events back for: it is only remembered. */
 export const minHeldLength = 4
 
 /**
- * Goes on with a cell where the carry stopped, given the scan of both texts together: what it decided
- * becomes spans of the cells, what is still open becomes the new carry.
+ * Continues a partial match with the next text, given the scan of both together: complete matches become spans of
+ * the texts, and an open match becomes the new partial match.
  */
 export function extendPartial(
   partial: PartialMatch | undefined,
@@ -47,23 +47,23 @@ export function extendPartial(
   return next
 }
 
-/** A carry all of which is committed. */
+/** A partial match whose texts are all committed. */
 export function committedPartial(text: string, scanner: Scanner): PartialMatch | undefined {
   return text === '' ? undefined : { text, scanner, parts: [], endsWithMarker: false }
 }
 
-/** Decides by force what nothing has decided: the cells are about to be committed. */
+/** Ends a match that is still open, because its texts are about to be committed: masks it if half of the form is there. */
 export function resolvePartial({ text, scanner, parts, endsWithMarker }: PartialMatch): void {
   for (const span of scanner.cut(text)) maskSpan({ parts, endsWithMarker }, span)
 }
 
-/** Nothing will go on here: the cells are decided by force. */
+/** Ends an open match that no text can continue. */
 export function closePartial(partial: PartialMatch): void {
   resolvePartial(partial)
   for (const { textPart } of partial.parts) textPart.partial = undefined
 }
 
-/** A cell is committed: the carry goes on without it. */
+/** Removes a committed text from its partial match. */
 export function detachPart(textPart: TextPart): void {
   const { partial } = textPart
   if (partial === undefined) return
@@ -72,7 +72,7 @@ export function detachPart(textPart: TextPart): void {
   textPart.partial = undefined
 }
 
-/** The marker goes where the secret begins, or as near to it as is still open; the rest is left out. */
+/** Puts the marker at the first uncommitted part of the secret and removes the rest. */
 function maskSpan(
   { parts, endsWithMarker }: Pick<PartialMatch, 'parts' | 'endsWithMarker'>,
   span: Span,

@@ -1,15 +1,15 @@
-/** A path on which something is remembered, or that leads to one. */
+/** A JSON path with state, or a prefix of one. */
 export interface PathNode<State> {
   state: State | undefined
   readonly inner: Map<string, PathNode<State>>
 }
 
-/** Where state by path is kept. */
+/** State by JSON path. */
 export interface PathTree<State> {
   readonly root: PathNode<State>
-  /** How many places there are, empty ones included. */
+  /** The number of nodes, including those without state. */
   readonly size: number
-  /** The place of a path, made if it is not there. */
+  /** The node of a path; created if it does not exist. */
   at(path: readonly string[]): PathNode<State>
 }
 

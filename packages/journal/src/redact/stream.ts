@@ -17,15 +17,15 @@ import type { Scanner } from './scanner.ts'
 import { maskSpans, mergeSpans, type Span } from './span.ts'
 
 /**
- * Masks secrets that are split over consecutive values: a text may go on in the text at the same path of a
- * later value. Use one for each thing that goes on by itself: one process's stdout, one agent's messages.
+ * Masks secrets that are split over consecutive values: a text may continue in the text at the same path of a later
+ * value. Use one per independent stream: one process's stdout, one agent's messages.
  */
 export interface StreamRedactor {
-  /** Takes the next value; gives those that may be committed now, in order, and whether any wait. */
+  /** Adds the next value. Returns the values that may be committed now, in order, and whether any are held back. */
   push(value: unknown): StreamStep
-  /** Gives up waiting; call it 200 ms after `push` said `holding`. What comes later is still masked. */
+  /** Returns all values held back; call it 200 ms after `push` returned `holding`. Later parts are still masked. */
   release(): JsonValue[]
-  /** The stream is over: gives what waits and forgets everything. */
+  /** Ends the stream: returns all values held back and clears the state. */
   end(): JsonValue[]
 }
 
@@ -42,7 +42,7 @@ export interface StreamParts {
   readonly rules: CopyRules
 }
 
-/** A value that may have to wait; `size` is what it counts for while it does. */
+/** A value that may be held back; `size` counts towards `maxHeldSize` while it is. */
 interface QueuedValue {
   readonly root: JsonCopy[]
   readonly texts: QueuedText[]
@@ -148,7 +148,7 @@ function isBlocked({ texts }: QueuedValue): boolean {
   return texts.some(({ textPart }) => textPart.partial !== undefined)
 }
 
-/** Text goes on in bytes, and bytes in text, as long as one character is one byte. */
+/** A match can continue from text into bytes and back only while one character is one byte. */
 function continued(partial: PartialMatch | undefined, scanner: Scanner): PartialMatch | undefined {
   if (partial === undefined || partial.scanner === scanner) return partial
   if (Buffer.byteLength(partial.text) === partial.text.length) return partial
@@ -156,7 +156,7 @@ function continued(partial: PartialMatch | undefined, scanner: Scanner): Partial
   return undefined
 }
 
-/** The bytes of `data` beside `encoding: 'base64'`, each as one character. */
+/** The decoded bytes of a `data` field next to `encoding: 'base64'`, one character per byte. */
 function decoded({ text, container, key }: Leaf<PartialMatch>): string | undefined {
   if (key !== 'data' || Array.isArray(container) || container.encoding !== 'base64') return undefined
   const bytes = Buffer.from(text, 'base64')

@@ -1,9 +1,9 @@
 import type { Hole, IndexRow } from '../stores/contract.ts'
 
-/** A hole with more types than this says `*`. */
+/** A hole with more types than this lists only `*`. */
 const maxTypes = 64
 
-/** The holes after entries were taken out, joined with those that touch them. */
+/** The holes that removed entries leave, merged with adjacent holes. */
 export function mergeHoles(
   journal: string,
   removed: readonly IndexRow[],

@@ -6,7 +6,7 @@ import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.
 import { mergeHoles } from './holes.ts'
 import { rankOf } from './rank.ts'
 
-/** How much of each journal is kept. Absent means without end. */
+/** Limits of each journal. An absent field means no limit. */
 export interface RetentionLimits {
   readonly events?: number
   readonly bytes?: number
@@ -20,7 +20,7 @@ type TrimReason = KnownEvent<'journal.trimmed'>['data']['reason']
 interface Excess {
   readonly reason: TrimReason
   readonly ranks: readonly (0 | 1 | 2)[]
-  /** Whether this one must go, given what has gone already. */
+  /** Whether this event must be removed, given what is removed already. */
   mustTrim(row: IndexRow, trimmed: TrimResult): boolean
 }
 
@@ -29,14 +29,14 @@ export interface TrimResult {
   readonly bytes: number
 }
 
-/** Half of the 10 ms that a slice may take: the machine may be slower than we measured a moment ago. */
+/** Half of the 10 ms that a slice may take, because the machine may be slower than just measured. */
 const sliceMs = 5
 const rowsAtFirst = 200
 const maxRows = 4_000
-/** Trimming goes below the limit, so that it does not begin again with the next event. */
+/** Trimming goes below the limit, so that the next event does not start it again. */
 const slack = 0.9
 
-/** Whether a journal holds more than it may. Age is looked at only when trimming. */
+/** Whether a journal exceeds its size limits. Age is checked only when trimming. */
 export function isOverLimit({ head }: JournalState, { events, bytes }: RetentionLimits): boolean {
   return (events !== undefined && head.events > events) || (bytes !== undefined && head.bytes > bytes)
 }
@@ -46,11 +46,10 @@ export interface Trimmer {
   readonly committer: Committer
   readonly stages: AppendStages
   readonly signal: AbortSignal
-  /** Into the host's own journal. */
   recordInHostJournal(type: string, data: { readonly [key: string]: unknown }): void
 }
 
-/** Brings one journal below its limits, in slices, each its own transaction with the event that says so. */
+/** Trims one journal below its limits, in slices, each one transaction that also appends `journal.trimmed`. */
 export async function trim(
   trimmer: Trimmer,
   journal: JournalState,
@@ -67,12 +66,12 @@ export async function trim(
       total.events += trimmed.events
       total.bytes += trimmed.bytes
     }
-    // What came meanwhile, and what was said about the trimming itself, can be too much again.
+    // New events and the `journal.trimmed` records may exceed the limit again.
     if (!isOverLimit(journal, limits) || events <= records || trimmer.signal.aborted) return total
   }
 }
 
-/** What is too much, each worked out against the journal as it is when its turn comes. */
+/** The exceeded limits, each computed against the journal's state when it is reached. */
 function* findExcesses(journal: JournalState, limits: RetentionLimits): Generator<Excess> {
   if (limits.ageMs !== undefined) {
     const oldest = Date.now() - limits.ageMs
@@ -96,7 +95,7 @@ function* findExcesses(journal: JournalState, limits: RetentionLimits): Generato
   }
 }
 
-/** One pass over the journal for what ranks no higher; adds what it took out to `gone`. Returns how often it said so. */
+/** Removes events up to this rank in one pass and adds them to `trimmed`. Returns the number of `journal.trimmed` events appended. */
 async function trimRank(
   trimmer: Trimmer,
   journal: JournalState,
@@ -104,7 +103,7 @@ async function trimRank(
   rank: number,
   trimmed: { events: number; bytes: number },
 ): Promise<number> {
-  // What this run appends about itself is not its business.
+  // Excludes the records that this run itself appends.
   const last = journal.head.seq - 1
   let rows = rowsAtFirst
   let records = 0
@@ -153,7 +152,7 @@ async function removeSlice(
   const seqs = removed.map(({ seq }) => seq)
   const touching = await connection.holes(id, seqs[0]! - 1, seqs.at(-1)! + 1)
   const bytes = removed.reduce((sum, row) => sum + row.bytes, 0)
-  // A record of an earlier trimming that goes itself is taken over by this one.
+  // If a removed event is itself a `journal.trimmed` record, this record covers its range too.
   const claims: KnownEvent<'journal.trimmed'>['data'][] = []
   for (const { seq, type } of removed) {
     if (type !== 'journal.trimmed') continue
@@ -165,7 +164,7 @@ async function removeSlice(
       limit: 1,
     })
     if (!entry || !isEvent(entry.event, 'journal.trimmed')) continue
-    // What the host's journal tells of a mirror accounts for nothing here.
+    // Records in the host's journal about a mirror do not cover events of this journal.
     if (entry.event.data.journal === undefined) claims.push(entry.event.data)
   }
   const data = {
@@ -183,7 +182,7 @@ async function removeSlice(
     holes: mergeHoles(id, removed, touching, reason),
   }
   if (journal.head.mirror) {
-    // What is said in a mirror is its origin's to say, so it is said in the host's own journal.
+    // A mirror takes only its origin's events, so the record goes into the host's own journal.
     await committer.append(journal, { blobs: [], removal, place: placeNothing }, { size: 0, ending: false })
     trimmer.recordInHostJournal('journal.trimmed', { ...data, journal: id })
     return
@@ -197,7 +196,7 @@ async function removeSlice(
   )
 }
 
-/** A removal that adds nothing. */
+/** The placement of a removal that appends no events. */
 function placeNothing({ seq, hash, time }: JournalHead, position: number): Placement {
   return { entries: [], references: [], seq, hash, time, position }
 }

@@ -4,15 +4,15 @@ import { httpUrl, type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
 
 export interface OtlpSinkOptions extends PostTarget {
-  /** Describes this host to the collector; `service.name` is `vitrine` unless given. */
+  /** Resource attributes of this host; `service.name` defaults to `vitrine`. */
   readonly resource?: Readonly<Record<string, string | number | boolean>>
-  /** Told when the collector took a batch but not all of it. What it refused is not sent again. */
+  /** Called when the collector rejected a part of a batch. The rejected records are not sent again. */
   readonly onPartial?: (info: OtlpPartial) => void
 }
 
 export interface OtlpPartial {
   readonly rejected: number
-  /** The collector's own words. */
+  /** The collector's error message. */
   readonly message: string
 }
 
@@ -49,7 +49,7 @@ export function otlpSink(options: OtlpSinkOptions): Sink {
         `{"resourceLogs":[{"resource":${head},"scopeLogs":[{"scope":{"name":"vitrine"},"logRecords":[${records.join(',')}]}]}]}`,
       onResponse: (text) => {
         const partial = partialOf(text)
-        // The batch has arrived: a listener's own error must not send it again.
+        // The batch was accepted: an error of the callback must not cause a retry.
         if (partial) (async () => onPartial?.(partial))().catch(() => undefined)
       },
     }),
@@ -97,7 +97,7 @@ function traceOf(event: JournalEvent | undefined) {
   return { traceId, ...(isHexId(spanId, 16) && { spanId }) }
 }
 
-/** All zeros mean "none" to OpenTelemetry. */
+/** In OpenTelemetry, an id of all zeros is invalid. */
 function isHexId(text: string, length: number): boolean {
   return text.length === length && /^[0-9a-f]+$/i.test(text) && /[^0]/.test(text)
 }
@@ -113,7 +113,7 @@ function isLevel(value: unknown): value is Level {
   return typeof value === 'string' && Object.hasOwn(severities, value)
 }
 
-/** A cancellation is no failure: someone asked for it. */
+/** A cancellation is not a failure, because it was requested. */
 function isFailure(outcome: unknown): boolean {
   return outcome === 'failed' || outcome === 'timeout' || outcome === 'interrupted'
 }
@@ -122,7 +122,7 @@ function attributes(values: Readonly<Record<string, string | number | boolean>>)
   return Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }))
 }
 
-/** JSON numbers lose precision beyond 2^53, so OTLP writes 64-bit integers as strings. */
+/** OTLP encodes 64-bit integers as strings, because JSON numbers lose precision beyond 2^53. */
 function anyValue(value: string | number | boolean) {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
@@ -138,7 +138,7 @@ function nanos(ms: number): string {
   return String(BigInt(ms) * 1_000_000n)
 }
 
-/** The collector's answer is a courtesy: one that cannot be read says nothing. */
+/** The rejected records in the collector's response, if any. A response that cannot be parsed is ignored. */
 function partialOf(text: string): OtlpPartial | undefined {
   try {
     const { rejectedLogRecords, errorMessage } = JSON.parse(text).partialSuccess

@@ -1,24 +1,24 @@
 import { isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
 import type { Sink } from './sink.ts'
 
-/** Whom to post to. Nothing of it but the origin appears in an error. */
+/** The receiver of requests. Errors name only its origin, because the rest may contain secrets. */
 export interface PostTarget {
-  /** An `http:` or `https:` address; a name and password in it become an `authorization` header. */
+  /** An `http:` or `https:` URL; a username and password in it become an `authorization` header. */
   readonly url: string | URL
   readonly headers?: Readonly<Record<string, string>>
-  /** For one request with its answer: 10 s without it. */
+  /** Time limit of one request with its response; default 10 s. */
   readonly timeoutMs?: number
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** How events become bodies. */
+/** How events are encoded as request bodies. */
 export interface PostFormat {
   readonly contentType: string
-  /** A batch beyond this becomes several requests; an event beyond it a request of its own. */
+  /** A larger batch becomes several requests; a larger event becomes its own request. */
   readonly maxBodyBytes: number
   encode(item: JournalItem): string
   join(encoded: readonly string[]): string
-  /** Gets the text of each 2xx response, up to 64 KiB of it. */
+  /** Called with the text of each 2xx response, up to 64 KiB. */
   onResponse?(text: string): void
 }
 
@@ -33,7 +33,7 @@ interface Receiver {
 const maxResponseBytes = 64 * 1024
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The `write` of a sink that posts: in order, and on a retry not again what the receiver has accepted. */
+/** The `write` of a sink that posts in order. A retry skips the requests that the receiver has accepted. */
 export function postBatches(sink: string, target: PostTarget, format: PostFormat): Sink['write'] {
   const receiver = receiverOf(sink, target)
   let done = { key: '', requests: 0 }
@@ -53,13 +53,13 @@ export function postBatches(sink: string, target: PostTarget, format: PostFormat
   }
 }
 
-/** The address as a `URL`; its text may hold a secret, so an error never repeats it. */
+/** Parses the URL. It may contain a secret, so an error never repeats it. */
 export function httpUrl(sink: string, text: string | URL): URL {
   const url = URL.parse(String(text))
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw new VitrineError(
     'argument_invalid',
-    `${sink}: expected \`url\` to be an http: or https: address, got ${url ? `one of ${url.protocol}` : 'no address'}.`,
+    `${sink}: expected \`url\` to be an http: or https: URL, got ${url ? `the protocol ${url.protocol}` : 'an invalid URL'}.`,
   )
 }
 
@@ -69,7 +69,7 @@ function receiverOf(sink: string, target: PostTarget): Receiver {
   const headers = new Headers()
   if (url.username !== '' || url.password !== '') {
     headers.set('authorization', basicCredentials(url))
-    // fetch() refuses an address with a login in it.
+    // fetch() rejects a URL with credentials.
     url.username = ''
     url.password = ''
   }
@@ -77,8 +77,11 @@ function receiverOf(sink: string, target: PostTarget): Receiver {
     try {
       headers.set(name, value)
     } catch {
-      // The platform's own error repeats the value.
-      throw new VitrineError('argument_invalid', `${sink}: expected the header ${name} to be valid in HTTP.`)
+      // The platform's own error would repeat the value, which may be a secret.
+      throw new VitrineError(
+        'argument_invalid',
+        `${sink}: expected a valid name and value of the header ${name}.`,
+      )
     }
   }
   return { url: url.href, origin: url.origin, headers, timeoutMs, fetch }
@@ -89,7 +92,7 @@ function basicCredentials({ username, password }: URL): string {
   return `Basic ${Buffer.from(login, 'latin1').toString('base64')}`
 }
 
-/** One character for each byte; unlike decodeURIComponent it takes any text that a URL does. */
+/** One character per byte; unlike `decodeURIComponent`, it accepts every text that a URL may contain. */
 function percentDecoded(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
@@ -111,7 +114,7 @@ function split(encoded: readonly string[], maxBytes: number): string[][] {
   return parts
 }
 
-/** A key may hold a name in any script; a header holds visible ASCII. */
+/** A header must be visible ASCII, but a sink's name may use any script. */
 function headerText(key: string): string {
   return key.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent)
 }
@@ -129,7 +132,7 @@ async function post(
   const timer = setTimeout(() => stop.abort(timeoutError(origin, timeoutMs)), timeoutMs)
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    // 'manual' hands a redirect over like any other answer; 'error' would hide its status.
+    // 'manual' returns a redirect like any other response; 'error' would hide its status.
     const response = await fetch(url, {
       method: 'POST',
       headers,
@@ -152,7 +155,7 @@ async function post(
   }
 }
 
-/** Reads to the end, so that an answer that was cut is not taken for one, and the connection can be used again. */
+/** Reads the whole body, so that a truncated response fails and the connection can be reused. */
 async function readResponse(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -167,16 +170,20 @@ async function readResponse(response: Response): Promise<string> {
 function timeoutError(origin: string, timeoutMs: number): VitrineError {
   return new VitrineError(
     'timeout',
-    `Expected ${origin} to answer within ${timeoutMs} ms, got no whole response.`,
+    `Expected a response from ${origin} within ${timeoutMs} ms, got none or an incomplete one.`,
   )
 }
 
 function rejectedError(origin: string, { status, headers }: Response): VitrineError {
   const retryAfterMs = retryAfter(headers.get('retry-after'))
-  const advice = status >= 300 && status < 400 ? ' Redirects are not followed: give the final address.' : ''
-  return new VitrineError('sink_rejected', `Expected ${origin} to answer 2xx, got ${status}.${advice}`, {
-    details: { status, ...(retryAfterMs !== undefined && { retryAfterMs }) },
-  })
+  const advice = status >= 300 && status < 400 ? ' Redirects are not followed: use the final URL.' : ''
+  return new VitrineError(
+    'sink_rejected',
+    `Expected a 2xx response from ${origin}, got ${status}.${advice}`,
+    {
+      details: { status, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    },
+  )
 }
 
 function connectionError(origin: string, error: unknown): VitrineError {
@@ -184,18 +191,18 @@ function connectionError(origin: string, error: unknown): VitrineError {
   const details = systemCode === undefined ? {} : { systemCode }
   return new VitrineError(
     'sink_unwritable',
-    `Expected ${origin} to response, got ${systemCode ?? 'a broken connection'}.`,
+    `Expected a response from ${origin}, got ${systemCode ?? 'a broken connection'}.`,
     { cause: error, details },
   )
 }
 
-/** The system's code is somewhere along the causes; texts are left out, as they may repeat the address. */
+/** The first system code in the chain of causes. Messages are omitted, because they may repeat the URL. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }
 
-/** Seconds or a date, as milliseconds from now; at most a day. */
+/** Parses seconds or a date into milliseconds from now, at most a day. */
 function retryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   const text = header.trim()

@@ -16,8 +16,8 @@ import type {
 import { entryMatcher } from './filter.ts'
 
 /**
- * A store that lives as long as the process: for tests and for sandboxes nobody needs to look back on.
- * Opening the same driver again, after closing, finds what was there.
+ * A store in memory, lost when the process exits: for tests and for sandboxes whose record is not needed later.
+ * Opening the same driver again after closing finds the same contents.
  *
  * @example
  * const store = await openStore(memoryStore())
@@ -43,7 +43,7 @@ class MemoryContents {
   readonly storeId = newId('store')
   epoch = 0
   owned = false
-  /** In commit order; trimmed ones are taken out. */
+  /** In commit order, without trimmed ones. */
   entries: Entry[] = []
   readonly byJournal = new Map<string, Entry[]>()
   readonly heads = new Map<string, JournalHead>()

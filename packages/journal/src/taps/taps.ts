@@ -7,13 +7,13 @@ export type Tap = (event: JournalEvent) => void | PromiseLike<void>
 
 export interface TapOptions {
   readonly types?: readonly string[]
-  /** Wait for each call before the next; what does not fit into `queue` is dropped and counted. */
+  /** Wait for each call before the next one; events that do not fit into `queue` are dropped and counted. */
   readonly ordered?: boolean
-  /** How many events may wait for an ordered tap, or be under way in another: 1,000 and 10,000 without it. */
+  /** Most events queued for an ordered tap (default 1,000) or in flight in an unordered one (default 10,000). */
   readonly queue?: number
 }
 
-/** Takes the tap off. What it counted stays readable. */
+/** Removes the tap. Its counters stay readable. */
 export interface Untap {
   (): void
   readonly delivered: number
@@ -23,7 +23,7 @@ export interface Untap {
 
 export type OnTapError = (error: unknown, event: JournalEvent) => void | PromiseLike<void>
 
-/** The taps of one journal. A tap sees copies, and nothing it does reaches the journal. */
+/** The taps of one journal. A tap gets copies, and its errors and delays do not affect the journal. */
 export class Taps {
   readonly #attached = new Set<AttachedTap>()
   readonly #onError: OnTapError
@@ -53,7 +53,7 @@ export class Taps {
   }
 
   deliver(entries: readonly Entry[]): void {
-    // A tap may add taps: they see what is committed from then on.
+    // A tap may add taps: those get only later commits.
     for (const attached of [...this.#attached]) {
       for (const entry of entries) attached.deliver(entry)
     }
@@ -112,7 +112,7 @@ class AttachedTap {
     const event = copyEvent(entry.event)
     try {
       const returned = this.#tap(event)
-      // Only who waits for something can pile up.
+      // Only asynchronous calls can accumulate.
       if (returned === undefined) return
       this.#inFlight += 1
       await Promise.resolve(returned).finally(() => {
@@ -128,7 +128,7 @@ class AttachedTap {
     try {
       await this.#onError(error, event)
     } catch {
-      // The observer of an observer is an observer too: it cannot fail anything.
+      // An error handler that throws must not affect the journal either.
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** More than we have by far; but readers choose the shapes of scans, and those are many. */
+/** A bound is needed because readers' filters create many different scan statements. */
 const maxPrepared = 256
 
-/** Prepared once per text, as long as there are not too many. */
+/** A cache of prepared statements by SQL text. */
 export class Statements {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
@@ -12,7 +12,7 @@ export class Statements {
     this.#db = db
   }
 
-  /** Rows come as objects. */
+  /** A statement that returns rows as objects. */
   of(sql: string): StatementSync {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
@@ -22,7 +22,7 @@ export class Statements {
     return statement
   }
 
-  /** Rows come as arrays, which is twice as quick. */
+  /** A statement that returns rows as arrays, which is twice as fast. */
   arrays(sql: string): StatementSync {
     const key = `arrays:${sql}`
     let statement = this.#prepared.get(key)

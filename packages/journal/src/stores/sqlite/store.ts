@@ -5,11 +5,11 @@ import { SqliteConnection } from './connection.ts'
 import { openDatabase } from './open-file.ts'
 
 export interface SqliteStoreOptions {
-  /** The database file. Beside it lie `-wal`, `-shm`, `.owner` and `.reserve`, after a takeover `.heir`. */
+  /** The database file. The store also creates `-wal`, `-shm`, `.owner`, `.reserve` and, at a takeover, `.heir` beside it. */
   readonly path: string
-  /** `normal` survives the death of every process; `full` a power cut too, at about 20 times the cost a commit. */
+  /** With `normal`, commits survive a process crash; with `full`, also a power loss, at about 20 times the cost per commit. */
   readonly synchronous?: 'normal' | 'full'
-  /** How long a takeover waits for the fenced owner to let go before it goes on without it. Default 3 s. */
+  /** How long a takeover waits for the fenced owner to release its lock before it continues without it. Default 3 s. */
   readonly releaseMs?: number
 }
 
