@@ -5,7 +5,7 @@ const id = 'sbx_read'
 
 readerConformance('a client over HTTP', overHttp)
 
-/** Written at the daemon, read by a client of it. */
+/** Writes directly to the daemon's store and reads through a client. */
 async function overHttp(): Promise<WriterAndReader> {
   const daemon = await Daemon.open({ journals: [id] })
   let writer = await daemon.host.store.journal(id)

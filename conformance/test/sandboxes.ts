@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { commandPolicy, createLocalSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
-import { forwarding } from '../src/drivers/forward.ts'
+import { forwardingConnection } from '../src/drivers/forwarding-connection.ts'
 import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
 
 /** Sandboxes of this machine, each with a folder and a store of its own. */
@@ -67,7 +67,7 @@ export function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
   return {
     kind: driver.kind,
     open: async (options) =>
-      forwarding(await driver.open(options), async (call, run) => {
+      forwardingConnection(await driver.open(options), async (call, run) => {
         if (call === 'commit') await sleep(milliseconds)
         return run()
       }),

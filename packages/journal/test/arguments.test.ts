@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStore, openStore, sqliteStore } from '../src/index.ts'
 
-// Plain JavaScript has no compiler to ask.
+// Callers in plain JavaScript have no type checker.
 const wrong = (value: unknown) => value as never
 
 test.each([undefined, 'data/journal.db', {}])(

@@ -1,7 +1,7 @@
 import { type Journal, memoryStore, openStore, type Store, type StoreDriver } from '@vitrine/journal'
 import { isEvent, type JournalEvent } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
-import { forwarding } from '../../../../conformance/src/drivers/forward.ts'
+import { forwardingConnection } from '../../../../conformance/src/drivers/forwarding-connection.ts'
 
 export async function openJournal(driver = memoryStore()): Promise<{ store: Store; journal: Journal }> {
   const store = await openStore(driver)
@@ -45,7 +45,7 @@ export function holding(driver: StoreDriver): StoreDriver & { hold(): () => void
       return resolve
     },
     async open(options) {
-      return forwarding(await driver.open(options), async (call, run) => {
+      return forwardingConnection(await driver.open(options), async (call, run) => {
         if (call === 'commit') await held
         return run()
       })

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { memoryStore } from '@vitrine/journal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { failing } from '../../../../conformance/src/drivers/failing.ts'
+import { failingDriver } from '../../../../conformance/src/drivers/failing-driver.ts'
 import { OutputRecorder, type OutputStream, type RecorderOptions } from '../../src/output/recorder.ts'
 import { until } from '../egress/fixtures/until.ts'
 import { chunks } from './chunks.ts'
@@ -154,7 +154,7 @@ describe('a journal that is slow', () => {
 
 describe('a store that fails for a while', () => {
   it('loses nothing and gets everything in order once it takes it again', async () => {
-    const driver = failing(memoryStore())
+    const driver = failingDriver(memoryStore())
     const { store, journal } = await openJournal(driver)
     const recorder = recorderOf({ journal })
     recorder.take('stdout', Buffer.from('before '))
@@ -177,7 +177,7 @@ describe('a store that fails for a while', () => {
   })
 
   it('gets no secret either that was split over what it refused', async () => {
-    const driver = failing(memoryStore())
+    const driver = failingDriver(memoryStore())
     const { store, journal } = await openJournal(driver)
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal })
@@ -194,7 +194,7 @@ describe('a store that fails for a while', () => {
   })
 
   it('gets no secret either whose beginning it had taken before', async () => {
-    const driver = failing(memoryStore())
+    const driver = failingDriver(memoryStore())
     const { store, journal } = await openJournal(driver)
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal })

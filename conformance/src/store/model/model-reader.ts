@@ -2,33 +2,33 @@ import type { Journal } from '@vitrine/journal'
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { coverageFault } from '../../events/coverage.ts'
 
-/** One reader of one journal that comes and goes, and remembers all it was ever given. */
-export class Follower {
+/** A reader of one journal that connects and disconnects, and records all items it received. */
+export class ModelReader {
   readonly journal: string
   readonly items: JournalItem[] = []
-  readonly #patient: boolean
+  readonly #yields: boolean
   #start = 0
   #cursor: string | undefined
   #connection: { readonly abort: AbortController; readonly done: Promise<void> } | undefined
 
-  /** A patient one lets others work between two items. */
-  constructor(journal: string, patient: boolean) {
+  /** With `yields`, it yields to the event loop between two items. */
+  constructor(journal: string, yields: boolean) {
     this.journal = journal
-    this.#patient = patient
+    this.#yields = yields
   }
 
   get connected(): boolean {
     return this.#connection !== undefined
   }
 
-  /** The `seq` up to which it knows everything. */
+  /** The last `seq` that it has received or knows as trimmed. */
   get reached(): number {
     const last = this.items.at(-1)
     if (last === undefined) return this.#start
     return isGap(last) ? last.data.to : last.seq
   }
 
-  /** Goes on where it was; a new one begins at the start or now. */
+  /** Resumes at its cursor; a new reader begins at the start or now. */
   connect(journal: Journal, from: 'start' | 'now' = 'start'): void {
     if (this.#connection) return
     const abort = new AbortController()
@@ -47,10 +47,10 @@ export class Follower {
       for await (const item of tail) {
         this.items.push(item)
         this.#cursor = isGap(item) ? item.data.cursor : journal.cursor(item)
-        if (this.#patient) await new Promise(setImmediate)
+        if (this.#yields) await new Promise(setImmediate)
       }
     } catch {
-      // Cut off with its host: it has its cursor, and comes back with it.
+      // The host stopped: the reader resumes later with its cursor.
     }
   }
 

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoreDriver } from '@vitrine/journal'
-import { forwarding, type StoreCall } from './forward.ts'
+import { forwardingConnection, type StoreCall } from './forwarding-connection.ts'
 
-export interface HeldDriver extends StoreDriver {
+export interface InterceptedDriver extends StoreDriver {
   /**
-   * The next call of that name waits, before it reaches the store, until `meanwhile` is done, or until it is plain
-   * that `meanwhile` has to wait for this call.
+   * Runs `meanwhile` before the next call of this name reaches the store. The call continues after 500 ms if
+   * `meanwhile` itself waits for it.
    */
   before(call: StoreCall, meanwhile: () => Promise<void>): void
-  /** The next call of that name has been answered by the store, but its caller learns it only after `meanwhile`. */
+  /** Runs `meanwhile` after the next call of this name, before its caller gets the result. */
   after(call: StoreCall, meanwhile: () => Promise<void>): void
-  /** Calls that were waited for and never came. */
+  /** Registered calls that were never made. */
   readonly unused: readonly StoreCall[]
-  /** How often each call came. */
+  /** How often each call was made. */
   readonly calls: ReadonlyMap<StoreCall, number>
 }
 
 const blockedMs = 500
 
-/** A driver that lets a test put something between two calls: what another process, or a slow database, can do too. */
-export function held(driver: StoreDriver): HeldDriver {
+/** A driver that lets a test run code between two calls, as another process or a slow database can. */
+export function interceptedDriver(driver: StoreDriver): InterceptedDriver {
   const before = new Map<StoreCall, () => Promise<void>>()
   const after = new Map<StoreCall, () => Promise<void>>()
   const calls = new Map<StoreCall, number>()
@@ -36,18 +36,18 @@ export function held(driver: StoreDriver): HeldDriver {
       after.set(call, meanwhile)
     },
     async open(options) {
-      return forwarding(await driver.open(options), async (call, run) => {
+      return forwardingConnection(await driver.open(options), async (call, run) => {
         calls.set(call, (calls.get(call) ?? 0) + 1)
-        await unlessBlocked(taken(before, call))
-        const answer = await run()
-        await unlessBlocked(taken(after, call))
-        return answer
+        await runUnlessBlocked(takeHook(before, call))
+        const result = await run()
+        await runUnlessBlocked(takeHook(after, call))
+        return result
       })
     },
   }
 }
 
-function taken(
+function takeHook(
   from: Map<StoreCall, () => Promise<void>>,
   call: StoreCall,
 ): (() => Promise<void>) | undefined {
@@ -56,6 +56,6 @@ function taken(
   return meanwhile
 }
 
-async function unlessBlocked(meanwhile: (() => Promise<void>) | undefined): Promise<void> {
+async function runUnlessBlocked(meanwhile: (() => Promise<void>) | undefined): Promise<void> {
   if (meanwhile) await Promise.race([meanwhile(), sleep(blockedMs)])
 }

@@ -2,12 +2,12 @@ import { isGap, type JournalEvent, type JournalItem, workId, workMark } from '@v
 import { coverageFault, numbers } from '../../events/coverage.ts'
 import { journalIds, type Model } from './model.ts'
 
-/** What must hold after every step, whatever is under way. */
-export function faultNow(world: Model): string | undefined {
-  if (world.broken !== undefined) return `a step failed: ${String(world.broken)}`
+/** Checks the invariants that hold after every step, even with pending calls. */
+export function faultAfterStep(model: Model): string | undefined {
+  if (model.broken !== undefined) return `a step failed: ${String(model.broken)}`
   for (const [kind, readers] of [
-    ['reader', world.followers],
-    ['watcher', world.watchers],
+    ['reader', model.followers],
+    ['watcher', model.watchers],
   ] as const) {
     for (const [index, reader] of readers.entries()) {
       const fault = reader.fault()
@@ -15,42 +15,42 @@ export function faultNow(world: Model): string | undefined {
     }
   }
   for (const id of journalIds) {
-    const fault = world.pager.fault(id)
+    const fault = model.pager.fault(id)
     if (fault) return `the reader of the store: ${fault}`
   }
   return undefined
 }
 
-/** What must hold once everything has settled. */
-export async function faultAtTheEnd(world: Model): Promise<string | undefined> {
+/** Checks the invariants that hold once all calls are settled. */
+export async function faultAtTheEnd(model: Model): Promise<string | undefined> {
   for (const id of journalIds) {
-    const [fault] = await faultsOf(world, id)
+    const [fault] = await faultsOf(model, id)
     if (fault !== undefined) return `${id}: ${fault}`
   }
   return undefined
 }
 
-async function faultsOf(world: Model, id: string): Promise<string[]> {
-  const journal = await (await world.store()).journal(id)
-  const items = await world.itemsOf(id)
+async function faultsOf(model: Model, id: string): Promise<string[]> {
+  const journal = await (await model.store()).journal(id)
+  const items = await model.itemsOf(id)
   const end = journal.head.seq
-  const remains = new Remains(items)
-  const readers = [...world.followers, ...world.watchers].filter((reader) => reader.journal === id)
-  const given = [...readers.flatMap((reader) => reader.items), ...world.pager.items, ...world.acknowledged]
-  const head = world.heads.get(id)
+  const finalJournal = new FinalJournal(items)
+  const readers = [...model.followers, ...model.watchers].filter((reader) => reader.journal === id)
+  const received = [...readers.flatMap((reader) => reader.items), ...model.pager.items, ...model.acknowledged]
+  const head = model.heads.get(id)
   const verification = await journal.verify(head ? { head } : {})
   return [
     coverageFault(items, { end }),
     ...readers.map((reader) => reader.fault(end)),
-    world.pager.fault(id, end),
-    ...given.filter((item) => item.journal === id).map((item) => remains.faultOf(item)),
+    model.pager.fault(id, end),
+    ...received.filter((item) => item.journal === id).map((item) => finalJournal.faultOf(item)),
     workFault(items),
     verification.ok ? undefined : `verify: ${verification.seq}: ${verification.reason}`,
   ].filter((fault) => fault !== undefined)
 }
 
-/** A journal as it stands at the end. */
-class Remains {
+/** The final contents of a journal. */
+class FinalJournal {
   readonly #events = new Map<number, string>()
   readonly #missing = new Set<number>()
 
@@ -61,22 +61,22 @@ class Remains {
     }
   }
 
-  /** What someone was given is still there, or was trimmed; what someone was told is missing is missing. */
+  /** A received event must still be stored or be trimmed; a received gap must still be missing. */
   faultOf(item: JournalItem): string | undefined {
     if (isGap(item)) {
       const there = numbers(item.data.from, item.data.to).find((seq) => !this.#missing.has(seq))
-      return there === undefined ? undefined : `a reader was told that ${there} is missing, but it is there`
+      return there === undefined ? undefined : `a reader got a gap with ${there}, but that event is stored`
     }
     if (this.#missing.has(item.seq)) return undefined
     const stored = this.#events.get(item.seq)
-    if (stored === undefined) return `someone was given event ${item.seq}, but it is not there`
+    if (stored === undefined) return `a reader got event ${item.seq}, but it is not stored`
     return stored === JSON.stringify(item)
       ? undefined
-      : `event ${item.seq} is not the one that someone was given`
+      : `the stored event ${item.seq} differs from the one that a reader got`
   }
 }
 
-/** Every start that is still on record has one end, and no end is there twice. */
+/** Every stored start must have one end, and no end may occur twice. */
 export function workFault(items: readonly JournalItem[]): string | undefined {
   const open = new Map<string, JournalEvent>()
   const trimmed = items.some(isGap)

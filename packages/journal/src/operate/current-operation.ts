@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EventContext } from '@vitrine/protocol'
 import type { OpenSpan } from './trace.ts'
 
-/** The operation that the current code runs in: what it appends and calls belongs to it. */
-export interface Ambient {
+/** The operation around the current code: events and operations started inside belong to it. */
+export interface CurrentOperation {
   readonly journal: string
   readonly operation: string
   readonly context: EventContext
   readonly span: OpenSpan
 }
 
-export const ambient = new AsyncLocalStorage<Ambient>()
+export const currentOperation = new AsyncLocalStorage<CurrentOperation>()

@@ -8,33 +8,33 @@ import { parseReports, type Report } from './report.ts'
 const writer = fileURLToPath(new URL('./writer.ts', import.meta.url))
 
 /** A writer process, from its start to its death. */
-export class Child {
+export class WriterProcess {
   readonly #process: ChildProcess
   readonly #ended: Promise<unknown>
   readonly #firstReport: Promise<unknown>
-  #told = ''
-  #complaint = ''
+  #stdout = ''
+  #stderr = ''
 
   constructor(path: string, jsonlPath: string, seed: number) {
     const args = ['--conditions=source', '--no-warnings', writer, path, jsonlPath, String(seed)]
     this.#process = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.#told += text
+      this.#stdout += text
     })
     this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#complaint += text
+      this.#stderr += text
     })
-    // Closed, and not only gone: then everything it told has been read.
+    // 'close' instead of 'exit': all of its output has been read by then.
     this.#ended = once(this.#process, 'close')
     this.#firstReport = this.#process.stdout ? once(this.#process.stdout, 'data') : Promise.resolve()
   }
 
-  /** Once it has told something, or has ended without. */
+  /** Resolves once it has written a report or exited. */
   async started(): Promise<void> {
-    await within('the writer to tell something', Promise.race([this.#firstReport, this.#ended]), 60_000)
+    await within('the first report of the writer', Promise.race([this.#firstReport, this.#ended]), 60_000)
   }
 
-  /** Kills it like the kernel does, and waits until it is gone. */
+  /** Kills it with SIGKILL after this time and waits until it has exited. */
   async killAfter(milliseconds: number): Promise<void> {
     await sleep(milliseconds)
     this.#process.kill('SIGKILL')
@@ -42,12 +42,12 @@ export class Child {
   }
 
   get reports(): Report[] {
-    return parseReports(this.#told)
+    return parseReports(this.#stdout)
   }
 
-  /** Why it ended by itself, where it did. */
-  get complaint(): string | undefined {
+  /** A message if it exited before it was killed. */
+  get unexpectedExit(): string | undefined {
     if (this.#process.signalCode === 'SIGKILL') return undefined
-    return `the writer ended by itself with ${this.#process.exitCode}: ${this.#complaint.slice(-2_000)}`
+    return `the writer exited before it was killed, with code ${this.#process.exitCode}: ${this.#stderr.slice(-2_000)}`
   }
 }

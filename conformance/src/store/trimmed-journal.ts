@@ -4,8 +4,10 @@ import { allItems } from '../events/all-items.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages, output, work } from '../events/inputs.ts'
 
-/** A journal from which all output but the newest was trimmed, and what is missing from it. */
-export async function trimmed(store: Store): Promise<{ journal: Journal; missing: readonly JournalEvent[] }> {
+/** A journal from which all output but the newest was trimmed, and the removed events. */
+export async function trimmedJournal(
+  store: Store,
+): Promise<{ journal: Journal; missing: readonly JournalEvent[] }> {
   const journal = await store.journal('a')
   await journal.append(messages(3))
   for (const number of numbers(1, 5)) {

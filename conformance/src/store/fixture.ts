@@ -1,10 +1,10 @@
 import { type OpenStoreOptions, openStore, type Store, type StoreDriver } from '@vitrine/journal'
 import { onTestFinished } from 'vitest'
-import { type Death, type MortalDriver, mortal } from '../drivers/mortal.ts'
+import { type CrashingDriver, type CrashPoint, crashingDriver } from '../drivers/crashing-driver.ts'
 
-/** One store, however often it is opened. */
+/** One store that can be opened several times. */
 export interface StoreUnderTest {
-  /** Drivers of the same store: what was written through one is found through the next. */
+  /** A driver of the same store: data written through one driver is found through the next. */
   driver(): StoreDriver
   dispose(): Promise<void>
 }
@@ -12,37 +12,37 @@ export interface StoreUnderTest {
 export type MakeStore = () => Promise<StoreUnderTest>
 
 export interface StoreKitOptions {
-  /** How many random histories the model test tries; 50 by default. */
+  /** The number of random histories in the model test; default 50. */
   readonly histories?: number
 }
 
-/** A store for one test, and the hosts that come and go on it. Everything is closed when the test ends. */
-export interface Scene {
+/** A store for one test and its successive hosts. Everything is closed when the test ends. */
+export interface StoreFixture {
   driver(): StoreDriver
-  /** Opens it as a host that may die. */
+  /** Opens it as a host that can crash. */
   open(options?: OpenStoreOptions, driver?: StoreDriver): Promise<Store>
   readOnly(options?: OpenStoreOptions, driver?: StoreDriver): Promise<Store>
-  /** The host of that store dies, with nothing finished. */
-  crash(store: Store, when?: Death): Promise<void>
-  /** Closed, and opened again. */
+  /** Crashes the host of this store without flushing anything. */
+  crash(store: Store, when?: CrashPoint): Promise<void>
+  /** Closes the store and opens it again. */
   reopen(store: Store, options?: OpenStoreOptions): Promise<Store>
 }
 
-export async function newScene(makeStore: MakeStore): Promise<Scene> {
-  const subject = await makeStore()
-  const hosts = new Map<Store, MortalDriver>()
+export async function newStoreFixture(makeStore: MakeStore): Promise<StoreFixture> {
+  const store = await makeStore()
+  const hosts = new Map<Store, CrashingDriver>()
   onTestFinished(async () => {
     for (const store of [...hosts.keys()].reverse()) await store.close()
-    await subject.dispose()
+    await store.dispose()
   })
-  const open = async (options: OpenStoreOptions = {}, driver = subject.driver()) => {
-    const host = mortal(driver)
+  const open = async (options: OpenStoreOptions = {}, driver = store.driver()) => {
+    const host = crashingDriver(driver)
     const store = await openStore(host, options)
     hosts.set(store, host)
     return store
   }
   return {
-    driver: () => subject.driver(),
+    driver: () => store.driver(),
     open,
     readOnly: (options = {}, driver) => open({ ...options, readOnly: true }, driver),
     async crash(store, when) {

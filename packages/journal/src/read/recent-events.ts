@@ -1,12 +1,12 @@
-import type { Entry } from './entry.ts'
-import { EncodedEvent } from './read/encoded-event.ts'
-import type { ReadScope } from './read/reader.ts'
+import type { Entry } from '../entry.ts'
+import { EncodedEvent } from './encoded-event.ts'
+import type { ReadScope } from './read-scope.ts'
 
-/** What was committed last, shared by all live readers: bounded, oldest out first. */
+/** A bounded cache of the newest events, shared by all live readers; the oldest are dropped first. */
 export class RecentEvents {
   readonly #all = new Deque()
   readonly #byJournal = new Map<string, Deque>()
-  /** By position. A journal's cursor and that of the whole store differ, so an entry may have one of each. */
+  /** By position. The cursors of a journal and of the whole store differ, so an entry may have one of each. */
   readonly #encoded = {
     ofJournals: new Map<number, EncodedEvent>(),
     ofStore: new Map<number, EncodedEvent>(),
@@ -34,7 +34,7 @@ export class RecentEvents {
     while (this.#all.size > this.#maxEntries || this.#bytes > this.#maxBytes) this.#dropOldest()
   }
 
-  /** The entries after a `seq` (or position, without a journal), or nothing if some of them are gone. */
+  /** The entries after a `seq` (without a journal: a position), or undefined if some of them were dropped. */
   after(journal: string | null, key: number, limit: number): readonly Entry[] | undefined {
     const deque = journal === null ? this.#all : this.#byJournal.get(journal)
     const first = deque?.first
@@ -43,23 +43,23 @@ export class RecentEvents {
     const skip = key + 1 - keyOf(first)
     if (skip < 0) return undefined
     const found = deque.slice(skip, limit)
-    // A mirrored journal has holes: only an unbroken run is all there is.
+    // A mirrored journal has holes: only a run of consecutive keys is known to be complete.
     const last = found.at(-1)
     if (last === undefined) return keyOf(deque.last ?? first) <= key ? found : undefined
     return keyOf(last) === key + found.length ? found : undefined
   }
 
-  /** One for all readers of a subject, made for the first of them; an entry that is no longer recent is not shared. */
-  encoded(entry: Entry, subject: ReadScope): EncodedEvent {
+  /** The encoded event that all readers of a scope share. For an entry that was dropped, a new one each time. */
+  encoded(entry: Entry, scope: ReadScope): EncodedEvent {
     const { ofJournals, ofStore } = this.#encoded
-    const deliveries = subject.journal === null ? ofStore : ofJournals
-    let delivery = deliveries.get(entry.position)
-    if (delivery === undefined) {
-      delivery = new EncodedEvent(entry, subject)
+    const cache = scope.journal === null ? ofStore : ofJournals
+    let encodedEvent = cache.get(entry.position)
+    if (encodedEvent === undefined) {
+      encodedEvent = new EncodedEvent(entry, scope)
       const { first } = this.#all
-      if (first !== undefined && entry.position >= first.position) deliveries.set(entry.position, delivery)
+      if (first !== undefined && entry.position >= first.position) cache.set(entry.position, encodedEvent)
     }
-    return delivery
+    return encodedEvent
   }
 
   #dropOldest(): void {
@@ -74,7 +74,7 @@ export class RecentEvents {
   }
 }
 
-/** A queue whose head moves; the array behind it is cut when half of it is empty. */
+/** A queue with a moving head; the array is compacted when half of it is empty. */
 class Deque {
   #items: (Entry | undefined)[] = []
   #head = 0

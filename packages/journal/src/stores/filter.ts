@@ -1,7 +1,7 @@
 import { type EventFilter, matchTypes } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 
-/** A filter as a test of entries in memory, nothing if all pass; the store applies the same filter where it scans. */
+/** A filter as a predicate on entries in memory, undefined if all match. A store scan applies the same filter. */
 export function entryMatcher({
   types,
   session,
@@ -19,7 +19,7 @@ export function entryMatcher({
     (needle === undefined || asciiLower(entry.body).includes(needle))
 }
 
-/** A text as it stands inside an event's JSON. */
+/** A text as it is escaped inside an event's JSON. */
 export function jsonText(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }

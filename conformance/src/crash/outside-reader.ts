@@ -1,8 +1,8 @@
 import { openStore, sqliteStore } from '@vitrine/journal'
 import type { JournalItem } from '@vitrine/protocol'
 
-/** A reader in another process than the writer: what it was given must outlive the writer. */
-export class Outside {
+/** A reader in another process than the writer: the events it gets must survive a crash of the writer. */
+export class OutsideReader {
   readonly items: JournalItem[] = []
   readonly #abort = new AbortController()
   readonly #done: Promise<void>
@@ -17,7 +17,7 @@ export class Outside {
     for await (const item of store.tail({ after: 'now', signal: this.#abort.signal })) this.items.push(item)
   }
 
-  async leave(): Promise<readonly JournalItem[]> {
+  async stop(): Promise<readonly JournalItem[]> {
     this.#abort.abort()
     await this.#done
     return this.items
