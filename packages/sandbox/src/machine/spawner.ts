@@ -215,12 +215,14 @@ function answerOf(message: unknown): SpawnReply {
     const value: unknown = Reflect.get(message, name)
     return typeof value === 'number' ? { [name]: value } : {}
   }
+  // `vitrine-machine` names the supervisor `keeper` in its messages.
+  const supervisor: unknown = Reflect.get(message, 'keeper')
   const failed: unknown = Reflect.get(message, 'failed')
   return {
     id: 0,
     ...numberAt('id'),
     ...numberAt('stream'),
-    ...numberAt('keeper'),
+    ...(typeof supervisor === 'number' && { supervisor }),
     ...numberAt('started'),
     ...numberAt('ended'),
     ...(typeof failed === 'string' && { failed }),
