@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Where sandboxes keep what is theirs, by its one true name; made if it is not there. */
+/** The data directory of the sandboxes as a real path without symbolic links; created if it is missing. */
 export function dataPlace(data?: string): string {
   return realOrNew(
     resolve(data ?? join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')),

@@ -6,12 +6,12 @@ import { machineProgram } from './native.ts'
 const variable = 'VITRINE_HOST'
 const value = randomHex(12)
 
-/** Every process of this host carries it, so that the guard finds them when the host is gone. */
+/** Every process of this host has this environment variable, so that the guard finds it when the host is dead. */
 export const hostMarker: Readonly<Record<string, string>> = { [variable]: value }
 
-/** What one sandbox asks of the guard. */
+/** One sandbox's registration with the guard process. */
 export interface Guarding {
-  /** Whether there is a guard on this platform. */
+  /** Whether this platform has a guard. */
   readonly present: boolean
   end(): void
 }
@@ -20,8 +20,8 @@ const guarded = new Set<readonly string[]>()
 let guard: ChildProcess | undefined
 
 /**
- * One guard for all sandboxes of this process: it ends what they run when this process dies, however it dies.
- * `groups` are the control groups of the sandbox that asks.
+ * Registers a sandbox with the guard, one process for all sandboxes of this host, which kills their processes when the
+ * host dies for any reason. `groups` are the sandbox's control groups.
  */
 export function guardSandbox(groups: readonly string[]): Guarding {
   const program = machineProgram()
@@ -48,11 +48,11 @@ function start(program: string): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // It waits for this process; this process must not wait for it.
+  // The guard waits for this process to exit, so this process must not wait for the guard.
   inBackground(child)
   for (const groups of guarded) tell(child, '+', groups)
   child.once('exit', () => {
-    // Somebody killed it: another takes its place.
+    // The guard was killed: start another.
     if (guard === child) guard = start(program)
   })
   return child

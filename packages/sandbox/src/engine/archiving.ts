@@ -26,7 +26,7 @@ import { leftOutFacts } from './archive-facts.ts'
 const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
 const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
 
-/** What ways in and out of a workspace share. */
+/** The context that all archive operations on a workspace share. */
 export interface Archiving {
   readonly room: FileContext
   readonly limits: ArchiveLimits
@@ -34,7 +34,7 @@ export interface Archiving {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Unpacks a tar into a directory, which is made where it is missing. */
+/** Unpacks a tar into a directory, which is created if it is missing. */
 export async function upload(
   archiving: Archiving,
   path: string,
@@ -45,7 +45,7 @@ export async function upload(
   return unpackInto(archiving, path, archive, scheme)
 }
 
-/** Unpacks an archive into the directory that it lies in, where it is put first when it is given. */
+/** Unpacks an archive into the directory that holds it. If `archive` is given, it is written to `path` as well. */
 export async function extract(
   archiving: Archiving,
   path: string,
@@ -127,7 +127,7 @@ async function unpackInto(
   }
 }
 
-/** It would be written below what processes see there. */
+/** Rejects an entry at a mount point: it would be written below the mount, where processes do not see it. */
 function mustNotHold(staged: Handle, path: string): void {
   const trail = [staged.duplicate()]
   try {
@@ -143,7 +143,7 @@ function mustNotHold(staged: Handle, path: string): void {
   }
 }
 
-/** Where a directory is, or will be, and what may be written there. */
+/** Resolves the target directory, which may not exist yet, and checks that it may be written. */
 function targetOf(room: FileContext, path: string, as: Identity | undefined) {
   return walk(room.places, path, { as }, (spot) => {
     const { entry, parent } = spot
@@ -162,11 +162,11 @@ function targetOf(room: FileContext, path: string, as: Identity | undefined) {
 
 export interface Packing {
   readonly stream: ReadableStream<Uint8Array>
-  /** What there is to say about it, complete when it has ended. */
+  /** The facts for the operation's end; complete once the stream has ended. */
   facts(): Readonly<Record<string, unknown>>
 }
 
-/** A file or a directory as a tar. */
+/** Packs a file or a directory into a tar. */
 export function download(archiving: Archiving, path: string, options: ArchiveOptions, ended: Ended): Packing {
   const { room, as } = archiving
   const scheme = checkScheme(options.scheme ?? 'tar', tarSchemes)
@@ -180,7 +180,7 @@ export function download(archiving: Archiving, path: string, options: ArchiveOpt
   })
 }
 
-/** The workspace as a tar. */
+/** Packs the workspace into a tar. */
 export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: Ended): Packing {
   const root = archiving.room.places.root.directory.duplicate()
   return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
@@ -188,7 +188,7 @@ export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: 
 
 export type Ended = ClosingOptions['ended']
 
-/** Takes the directory and closes it when the stream ends, however that comes. */
+/** Owns `directory` and closes it when the stream ends, fails or is cancelled. */
 function packing(
   { signal }: Archiving,
   directory: Handle,
@@ -227,7 +227,7 @@ function packing(
   }
 }
 
-/** The workspace becomes what is in the archive. `keep` names what stays of it. */
+/** Replaces the contents of the workspace by those of the archive. Entries that `keep` accepts stay. */
 export async function hydrate(
   { room, limits, signal }: Archiving,
   archive: ArchiveInput,

@@ -10,7 +10,7 @@ import { plainMachine } from '../machine/plain.ts'
 import { machineProgram } from '../native.ts'
 import type { Settings } from './settings.ts'
 
-/** The machine that was asked for, or with `auto` the next best one and why. */
+/** Builds the requested machine; `auto` falls back to plain processes and reports why in `degraded`. */
 export async function chooseMachine(
   id: string,
   settings: Settings,

@@ -19,7 +19,7 @@ import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
-/** What a command's operation says about it. */
+/** The data of a command's `operation.started` event. */
 function factsOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
   const { cwd, env, user, timeoutMs } = options
   return {
@@ -38,14 +38,14 @@ export interface Caller {
   readonly gate: PolicyGate | undefined
 }
 
-/** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
+/** Runs a command to its end. Every exit is a result; only a command that could not be started throws. */
 export async function execute(caller: Caller, command: Command, options: ExecOptions): Promise<ExecResult> {
   const argv = argvOf(command, options.shell)
   const { signal } = options
   try {
     return await operateOn(caller, 'exec', command, argv, options, () => run(caller, argv, options), finishOf)
   } catch (error) {
-    // Called off before it began: nothing ran, and the journal says so.
+    // Cancelled before it started: no process ran, and the journal has the cancelled operation.
     if (signal?.aborted && isRefusal(error, signal)) return nothingRan
     throw error
   }
@@ -102,7 +102,7 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
   }
 }
 
-/** Starts a command and comes back while it runs. */
+/** Starts a command and resolves while it runs. */
 export function start(
   caller: Caller,
   command: Command,
@@ -172,7 +172,7 @@ function begin(
   return core.table.start(host, { id: newId('process'), launch, owner, ...(restart && { restart }), ...how })
 }
 
-/** A time limit and a signal end the whole tree. Returns how to let go of both. */
+/** Kills the whole tree on timeout or abort. Returns a function that releases the timer and the listener. */
 function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions, journal: Journal): () => void {
   const end = (reason: 'timeout' | 'cancelled') =>
     void entry.kill(reason).catch((error: unknown) => sayUnkilled(journal, entry.id, reason, error))
@@ -186,7 +186,7 @@ function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions, journ
   }
 }
 
-/** Nobody waits for this answer, so it is put on record. */
+/** No caller awaits this kill, so its failure is written to the journal. */
 async function sayUnkilled(journal: Journal, process: string, reason: string, error: unknown): Promise<void> {
   const message = `Process ${process} could not be ended (${reason}): ${toVitrineError(error).message}`
   await journal
@@ -202,7 +202,7 @@ function feed(
   if (stdin === undefined) return
   if (input === undefined) stdin.end()
   else if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
-  // A program that does not read its input to the end is no failure of the command.
+  // A program that does not read all of its input is not a failure of the command.
   else {
     const source = Readable.fromWeb(input)
     source.once('error', (error) => {

@@ -17,12 +17,12 @@ import type { Settings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
 
-/** How long the ends of processes that are gone may take to be written. */
+/** How long a shutdown waits for the exit events of its processes to be written. */
 const endingMs = 5_000
 
 type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
-/** What a sandbox has while its machine runs. */
+/** The parts of a sandbox that exist only while its machine runs. */
 interface Running {
   readonly machine: Machine
   readonly wayOut: EgressGateway | undefined
@@ -47,7 +47,7 @@ export class EngineCore {
   #turn: Promise<unknown> = Promise.resolve()
   #stopping: Promise<void> | undefined
   #lastOfStart: (() => Promise<void>) | undefined
-  /** What belongs to nobody's call is written with it. */
+  /** For events that belong to no call. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
 
@@ -69,7 +69,7 @@ export class EngineCore {
     return this.#capabilities
   }
 
-  /** The machine for a command: running and not paused. */
+  /** The running parts, for a command; throws unless the sandbox runs and is not paused. */
   ready(): Running {
     if (this.#state === 'destroyed')
       throw new VitrineError('sandbox_destroyed', `The sandbox ${this.id} was destroyed.`)
@@ -78,13 +78,13 @@ export class EngineCore {
     return this.#running
   }
 
-  /** The files, also of a sandbox that is paused. */
+  /** The files, which stay available while the sandbox is paused. */
   files(): SandboxFileSystem {
     if (this.#running === undefined || this.#state !== 'paused') return this.ready().files
     return this.#running.files
   }
 
-  /** The last part of every start: where it fails, the start does. */
+  /** Sets the last step of every start. If it fails, the start fails. */
   endStartWith(prepare: () => Promise<void>): void {
     this.#lastOfStart = prepare
   }
@@ -109,14 +109,14 @@ export class EngineCore {
       try {
         await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
       } catch (error) {
-        // A machine that is not on record must not run.
+        // A machine whose start is not in the journal must not run.
         await this.#leave()
         throw error
       }
     })
   }
 
-  /** One stop at a time: whoever asks meanwhile waits for it and meets what became of it. */
+  /** Runs one stop at a time: a call during a stop awaits that stop and shares its outcome. */
   stopOnce(stop: () => Promise<void>): Promise<void> {
     this.#stopping ??= stop().finally(() => {
       this.#stopping = undefined
@@ -124,7 +124,7 @@ export class EngineCore {
     return this.#stopping
   }
 
-  /** Ends everything without a word: for whoever could not even begin. */
+  /** Ends everything without an event, for a sandbox whose start failed. */
   abandon(): Promise<void> {
     return this.#inTurn(() => this.#leave())
   }
@@ -160,7 +160,7 @@ export class EngineCore {
     )
   }
 
-  /** More that its commands may reach from now on; nothing to do where they reach everything. */
+  /** Adds egress targets for its commands; does nothing where the machine has no egress gateway. */
   async allowEgress(journal: Journal, egress: readonly string[]): Promise<void> {
     const { wayOut } = this.ready()
     const missing = wayOut?.missing(egress) ?? []
@@ -185,7 +185,7 @@ export class EngineCore {
     mkdirSync(state, { recursive: true, mode: 0o700 })
   }
 
-  /** Which process of the table something inside belongs to. */
+  /** The table's process that a process inside the sandbox descends from. */
   processOf(pid: number): string | undefined {
     const rows = readProcessTable()
     const owners = new Map(this.table.running.map((entry) => [entry.current.top, entry.id]))
@@ -237,7 +237,7 @@ export class EngineCore {
     })
   }
 
-  /** What runs is told apart from what ended by itself, then the machine goes with everything in it. */
+  /** Marks running processes as cancelled by us, then shuts the machine down. */
   async #leave(): Promise<void> {
     const running = this.#running
     if (running === undefined) return
@@ -264,7 +264,7 @@ export class EngineCore {
     await this.#inTurn(() => this.#leave())
   }
 
-  /** One change of state at a time. */
+  /** Runs one change of state at a time. */
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(change, change)
     this.#turn = turn.catch(() => undefined)
@@ -272,7 +272,7 @@ export class EngineCore {
   }
 }
 
-/** Asked for as good as can be had, and it is not good: nobody should find out by looking for it. */
+/** `isolation: 'auto'` fell back to none. Warn on stderr: an event alone would be missed. */
 function warnOfFallback(degraded: readonly Degradation[]): void {
   const fallback = degraded.find(({ what }) => what === 'bubblewrap')
   if (fallback !== undefined)

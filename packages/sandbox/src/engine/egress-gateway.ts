@@ -11,10 +11,10 @@ import type { Machine } from '../machine/machine.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import { withoutOperation } from '../without-operation.ts'
 
-/** Where programs inside find the proxy. */
+/** The port of the proxy on the sandbox's loopback. */
 const proxyPort = 3128
 
-/** Which process a connection from inside comes from, where it can be told. */
+/** Finds the process that opened a connection from inside the sandbox, if it can be determined. */
 export type WhoConnects = (socket: Socket) => Promise<string | undefined>
 
 /**
@@ -34,21 +34,21 @@ export class EgressGateway {
   constructor(machine: Machine, journal: Journal, who: WhoConnects) {
     this.#machine = machine
     this.#journal = journal
-    // Who it is can be told or not; that it is allowed does not hang on it.
+    // A connection is allowed whether or not its process is known, so a failed lookup is ignored.
     this.#who = (socket) => who(socket).catch(() => undefined)
   }
 
-  /** For every command. */
+  /** The proxy variables for every command. */
   get environment(): Readonly<Record<string, string>> {
     return this.#proxy === undefined ? {} : proxyEnvironment(proxyPort)
   }
 
-  /** What of this cannot be reached yet. */
+  /** The entries that are not allowed yet. */
   missing(entries: readonly string[]): string[] {
     return entries.filter((entry) => !this.#listed.has(entry))
   }
 
-  /** Adds to what can be reached; what is there already stays as it is. */
+  /** Allows more targets. Entries that are allowed already keep their servers and connections. */
   allow(entries: readonly string[]): Promise<void> {
     readAllowList(entries, 'egress')
     const opening = this.#opening.then(async () => {
@@ -100,7 +100,7 @@ export class EgressGateway {
     void (await withoutOperation(() => this.#journal.append([event])))
 }
 
-/** Its port and the very host that is listed: another address of the loopback is another server. */
+/** The port and host of a loopback entry. The host is kept as listed: another loopback address is another server. */
 function loopbackEntry(entry: string): [port: number, host: string][] {
   const target = readTarget(entry)
   if (!('host' in target)) return []
@@ -108,7 +108,7 @@ function loopbackEntry(entry: string): [port: number, host: string][] {
   return own ? [[target.port, target.host]] : []
 }
 
-/** Recorded before it is dialed; whoever cannot be recorded does not get through. */
+/** Records the connection before dialing the host; a connection that cannot be recorded is closed. */
 async function forwardToHost(
   socket: Socket,
   { host, port }: Target,
@@ -149,7 +149,7 @@ async function forwardToHost(
   })
 }
 
-/** By the kernel's lists of sockets and of who holds them. */
+/** Finds the process of a socket in the kernel's socket table and the descriptors of the sandbox's processes. */
 export async function processOfSocket(
   machine: Machine,
   socket: Socket,

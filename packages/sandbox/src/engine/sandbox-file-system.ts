@@ -16,14 +16,14 @@ import type { Settings } from './settings.ts'
 
 const closingMs = 5_000
 
-/** The files of a sandbox that runs, and whoever watches them. */
+/** The files of a running sandbox, and their watcher. */
 export class SandboxFileSystem {
   readonly context: FileContext
   readonly machine: Machine
   readonly #ending = new AbortController()
   readonly #unwatching = new AbortController()
   readonly #calls = new Set<Promise<void>>()
-  /** Then it sees nothing while commands are paused. */
+  /** Whether the watcher runs commands in the sandbox; if so, it sees no changes while the sandbox is paused. */
   readonly watchesViaExec: boolean
   #watcher: Watcher | undefined
 
@@ -85,12 +85,12 @@ export class SandboxFileSystem {
     }
   }
 
-  /** Aborted when the sandbox ends: calls and streams that are still open end with it. */
+  /** Aborted when the sandbox ends, to end the calls and streams that are still open. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
 
-  /** A call on the files. The end of the sandbox waits for it: what it has begun must not be cut in two. */
+  /** Runs a call on the files. The shutdown awaits it, so that no change is left half done. */
   async tracked<T>(call: () => T | Promise<T>): Promise<T> {
     const over = Promise.withResolvers<void>()
     this.#calls.add(over.promise)
@@ -102,12 +102,12 @@ export class SandboxFileSystem {
     }
   }
 
-  /** Once every change made before the call is in the journal. */
+  /** Resolves once every change made before the call is in the journal. */
   async flush(): Promise<void> {
     await this.mustBeWatched().flush()
   }
 
-  /** The same, where it is watched at all. */
+  /** Like `flush`, but does nothing where the workspace is not watched. */
   async flushWatcher(): Promise<void> {
     await this.#watcher?.flush()
   }
@@ -118,7 +118,7 @@ export class SandboxFileSystem {
     return this.#watcher
   }
 
-  /** Who looks by commands looks a last time before there are none. */
+  /** A watcher that runs commands scans a last time before the machine shuts down. */
   async flushBeforeShutdown(): Promise<void> {
     if (!this.watchesViaExec) return
     await this.#endCalls()
@@ -126,7 +126,7 @@ export class SandboxFileSystem {
     this.#unwatching.abort()
   }
 
-  /** Ends with a last look, so that what processes and calls did to the end is on record. */
+  /** Closes the watcher after a last scan, so that the journal has all changes by processes and calls. */
   async close(): Promise<void> {
     await this.#endCalls()
     const closed = this.#watcher?.close().catch(() => undefined)
@@ -148,18 +148,18 @@ export class SandboxFileSystem {
   }
 }
 
-/** Directories of this machine that commands see in the workspace. */
+/** The host's directories that are mounted in the workspace. */
 function mountsIn({ binds }: Settings, { root, capabilities }: Machine): readonly PlaceMount[] {
   if (capabilities.isolation === 'none') return []
   return binds.filter(({ source, target }) => target.startsWith(`${root}/`) && statSync(source).isDirectory())
 }
 
-/** A command of the watcher's own: what it is for is on record already. */
+/** Runs a command of the watcher without an operation: `start_watching` is in the journal already. */
 function runQuietly(machine: Machine, argv: readonly string[]): FindRun {
   const { root: cwd, environment: env } = machine
   const launched = machine.launch({ argv, cwd, env, input: false })
   const exit = launched.then(async ({ ended }) => ({ exitCode: (await ended).code }))
-  // What could not be started fails where its output is read.
+  // A failed launch rejects where its output is read.
   exit.catch(() => undefined)
   return { stdout: outputOf(launched), exit }
 }
@@ -170,12 +170,12 @@ async function* outputOf(launched: Promise<Launched>): AsyncGenerator<Uint8Array
   yield* pipes?.stdout ?? []
 }
 
-/** Whatever comes first: the caller's signal or the end of the sandbox. */
+/** Aborts with the caller's signal or with the end of the sandbox, whichever comes first. */
 export function untilEither(signal: AbortSignal | undefined, ending: AbortSignal): AbortSignal {
   return signal === undefined ? ending : AbortSignal.any([signal, ending])
 }
 
-/** What a sandbox that is destroyed leaves beside its workspace. */
+/** Removes the staging folder of a destroyed sandbox, which lies beside its workspace. */
 export function removeStaging({ folders }: Settings): void {
   rmSync(folders.staging, { recursive: true, force: true })
 }

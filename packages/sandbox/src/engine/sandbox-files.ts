@@ -218,7 +218,7 @@ export class SandboxFiles implements Files {
     options: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<JournalEvent> {
     checkOptions('files.watch', fileOptions.watch, options)
-    // From this moment on, not from when the first one is asked for.
+    // Starts at this call, not at the first `next()`.
     return this.#watching(this.#journal.cursor(this.#journal.head), options)
   }
 
@@ -316,7 +316,7 @@ export class SandboxFiles implements Files {
     }
   }
 
-  /** For what is done at once and changes nothing. */
+  /** Runs a synchronous operation that changes nothing. */
   #observe<T>(
     op: string,
     path: string,

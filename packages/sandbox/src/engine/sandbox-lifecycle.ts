@@ -2,7 +2,7 @@ import type { Journal } from '@vitrine/journal'
 import { type Command, type ExecResult, type Lifecycle, VitrineError } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
 
-/** The life of one sandbox. Every step of it is an operation, and so is what it does inside. */
+/** The lifecycle of one sandbox. Every call is an operation, and so are its inner steps. */
 export class SandboxLifecycle implements Lifecycle {
   readonly #core: EngineCore
   readonly #journal: Journal
@@ -38,7 +38,7 @@ export class SandboxLifecycle implements Lifecycle {
     }
     await attempt('before_stop', {}, () => this.#core.beforeStop.run())
     const blocked = this.#core.beforeStop.failed
-    // The directory that stays is what is persisted here.
+    // The workspace directory itself is the persisted state, so there is only the watcher to flush.
     if (!blocked && this.#core.state === 'running')
       await attempt('persist_workspace', { kept: true }, () => this.#core.files().flushWatcher())
     await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })

@@ -65,7 +65,7 @@ export class SandboxPorts implements Ports {
     const found = new Map<number, PortInfo>()
     for (const { port, address, state, inode } of readSockets(machine.netFolder)) {
       const pid = owners.get(inode)
-      // What nobody inside holds is the host's: another program's on a shared loopback, or our own way out.
+      // A socket that no process inside holds is the host's: of another program on a shared loopback, or of the egress gateway.
       if (state !== 'listening' || found.has(port) || pid === undefined) continue
       const process = this.#core.processOf(pid)
       found.set(port, { port, address, ...(process !== undefined && { process }) })

@@ -58,18 +58,18 @@ export class SandboxProcesses implements Processes {
       yield* await readLogs(this.#journal, id, options)
       return
     }
-    // Ended while it waited to be started again: no other end will be written.
+    // A process that is ended while it waits for a restart writes no further exit event.
     const over = new AbortController()
     const stop = () => {
       if (entry?.endedWaiting === true) over.abort()
     }
-    // An end that could not be written is one that nobody will read.
+    // An exit event that could not be written will never arrive.
     void entry.exit.then(stop, () => over.abort())
     const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
     yield* followLogs(this.#journal, id, { ...options, signal })
   }
 
-  /** The table has those of now, the journal those of ever. */
+  /** Throws unless the process is in the table or was ever started according to the journal. */
   async #mustHaveBeen(id: string): Promise<void> {
     if (this.#core.table.has(id) || (await wasStarted(this.#journal, id))) return
     this.#core.table.get(id)

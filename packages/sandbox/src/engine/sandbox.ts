@@ -80,11 +80,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#journal
   }
 
-  /** The same sandbox; its calls carry that context. */
+  /** A handle to the same sandbox whose calls carry this context. */
   as(context: CallContext): this {
     checkOptions('as', sessionOptions.context, context)
     const journal = this.#journal.as(context)
-    // Nothing inherits from it: it is exactly this class.
+    // No class extends this one, so `this` is exactly `LocalSandbox`.
     return new LocalSandbox(this.#core, journal, this.#gate, this.#closeStore) as this
   }
 
@@ -98,13 +98,13 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#spawn(command, options ?? {})
   }
 
-  /** A command of the host itself: on record as every other, and not for the policy to judge. */
+  /** Runs a command of the host: journaled like every other, but not judged by the policy. */
   execUnchecked(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     const run = () => execute({ ...this.#caller, gate: undefined }, command, options)
     return this.#gate === undefined ? run() : this.#gate.passing(run)
   }
 
-  /** Starts a command and answers when it has ended or the time is over: the form that models call. */
+  /** Starts a command and resolves when it has ended or the yield time is over; the form that models call. */
   async ptyExecStart(asked: PtyStart): Promise<PtyUpdate> {
     checkOptions('ptyExecStart', processOptions.ptyStart, asked)
     return this.#pty.ptyExecStart(asked)
@@ -119,14 +119,14 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#pty.ptyTerminateAll()
   }
 
-  /** HOME, as processes see it. */
+  /** The path of HOME as processes see it. */
   get home(): string {
     return this.#core.ready().machine.home
   }
 
   /**
-   * Starts a program to talk with: what it writes to stdout is read by whoever called, who keeps the record of it.
-   * What it says on stderr is recorded as ever.
+   * Starts a program whose stdout goes to the caller, who reads and records it. Its stderr is recorded as for every
+   * process.
    */
   async spawnPiped(
     command: readonly string[],
@@ -134,29 +134,29 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   ): Promise<PipedProcess> {
     const { onStderr, ...spawning } = options
     const onOutput: OutputListener = (_stream, chunk) => onStderr?.(chunk)
-    // Who opens a session has decided that this program runs; a policy is about what it runs then.
+    // The caller that opens a session has decided to run this program; the policy judges the commands that follow.
     const begin = () =>
       start({ ...this.#caller, gate: undefined }, command, spawning, { rawStdout: true, onOutput })
     const entry = await (this.#gate === undefined ? begin() : this.#gate.passing(begin))
     return pipedProcess(entry)
   }
 
-  /** More that its commands may reach from now on, each a `host:port`. */
+  /** Adds egress targets for its commands, each a `host:port`. */
   allowEgress(egress: readonly string[]): Promise<void> {
     return this.#core.allowEgress(this.#journal, egress)
   }
 
-  /** A server on the sandbox's own loopback. */
+  /** Opens a server on the sandbox's loopback. */
   listen(port: number): Promise<Server> {
     return this.#core.ready().machine.listen(port)
   }
 
-  /** Once every change that was made before is in the journal, where changes are watched. */
+  /** Resolves once every change made before the call is in the journal; at once where changes are not watched. */
   async settleFiles(): Promise<void> {
     await this.#core.files().flushWatcher()
   }
 
-  /** A turn runs: changes of files belong to it while it is the only one. Returns how to end it. */
+  /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
   beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
     return this.#core.turns.begin(turn)
   }

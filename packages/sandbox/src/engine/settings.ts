@@ -18,7 +18,7 @@ import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'
 import { type WatchSettings, watchSettings } from '../watching/settings.ts'
 
-/** The options with nothing left open. */
+/** The options with all defaults applied. */
 export interface Settings {
   readonly isolation: Isolation
   readonly rootfs: 'read-only' | 'writable'
@@ -36,18 +36,18 @@ export interface Settings {
 }
 
 export interface Folders {
-  /** What this and other sandboxes have in common. */
+  /** The data directory, which all sandboxes of a host share. */
   readonly data: string
   readonly root: string
   readonly home: string
   readonly state: string
-  /** On the workspace's file system, and not in it. */
+  /** On the workspace's file system, but outside of the workspace. */
   readonly staging: string
-  /** Whether the workspace is among them. */
+  /** Whether Vitrine created the workspace: it is one of the `own` folders. */
   readonly managed: boolean
-  /** Whether HOME was there before the sandbox and belongs to somebody. */
+  /** Whether HOME is a folder that the caller gave. */
   readonly homeGiven: boolean
-  /** Made for this sandbox, and removed with it. */
+  /** Created for this sandbox, and removed with it. */
   readonly own: readonly string[]
 }
 
@@ -66,7 +66,7 @@ const notAWorkspace = [
   '/boot',
 ]
 
-/** Options that were checked, with nothing left open. */
+/** Validates the options and applies all defaults. */
 export function settingsOf(id: string, options: LocalOptions): Settings {
   const {
     isolation = 'auto',
@@ -76,7 +76,7 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
     env = {},
     limits = {},
   } = options
-  // It names a folder, and that folder is removed with the sandbox.
+  // The id names a folder that is removed with the sandbox, so it must not lead elsewhere.
   if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
     throw new VitrineError(
       'argument_invalid',
@@ -179,7 +179,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
     staging: join(beside, `staging-${id}`),
     managed: false,
     homeGiven: home !== undefined,
-    // What was there before the sandbox stays.
+    // A folder that the caller gave is not removed with the sandbox.
     own: home === undefined ? [own, beside] : [own],
   }
 }

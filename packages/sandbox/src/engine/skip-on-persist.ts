@@ -3,10 +3,10 @@ import { VitrineError } from '@vitrine/protocol'
 import { checkPath } from '../files/access-roots.ts'
 import type { Settings } from './settings.ts'
 
-/** Paths of the workspace that are not persisted, and those that never are: what is mounted there. */
+/** The paths of the workspace that are not persisted; mounts never are. */
 export class SkipOnPersist {
   readonly paths = new Set<string>()
-  /** Of `binds` in the workspace, from its root. */
+  /** The targets of `binds` in the workspace, relative to its root. */
   readonly #mounts: readonly string[]
 
   constructor({ folders: { root }, binds }: Settings) {
@@ -34,7 +34,7 @@ export class SkipOnPersist {
     return concrete
   }
 
-  /** Whether something is mounted at or below an entry of the root, which therefore stays. */
+  /** Whether a mount is at or below an entry of the root; such an entry stays. */
   holdsMount(name: string): boolean {
     return this.#mounts.some((mount) => isWithin(mount, name))
   }

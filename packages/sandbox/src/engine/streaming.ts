@@ -3,13 +3,13 @@ import type { StreamEnd } from '../files/closing-stream.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** Operations whose streams are still open: a sandbox that ends waits for their ends to be written. */
+/** Operations whose streams are still open. A shutdown waits until their ends are written. */
 export class OpenStreams {
   readonly #running = new Set<Promise<unknown>>()
 
   /**
-   * An operation that lasts as long as the stream it gives: its end is the stream's end, however that comes. `open`
-   * gets the function to call then. What has ended by the time it is opened is handed over with its end committed.
+   * Runs an operation that lasts as long as its stream. `open` gets the function to call when the stream ends, fails or
+   * is cancelled. A stream that has ended before `open` returns is handed over once its end is committed.
    */
   operate(
     journal: Journal,
@@ -39,7 +39,7 @@ export class OpenStreams {
       },
     )
     const running = operation
-      // Whoever holds the stream meets its error there.
+      // Once the stream is handed over, its reader gets the error from the stream.
       .then(() => handed.resolve(stream!), handed.reject)
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
