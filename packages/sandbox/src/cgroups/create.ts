@@ -11,7 +11,7 @@ import { checkName } from './name.ts'
 import type { UsableGroups } from './probe.ts'
 
 /**
- * Makes a group for the processes of one sandbox.
+ * Creates a control group for the processes of one sandbox.
  *
  * @example
  * const group = await createCgroup(await findCgroups(), 'sbx-1', { memoryBytes: 512 * 1024 ** 2, pids: 256 })
@@ -40,7 +40,7 @@ export async function createCgroup(
   return new Cgroup(name, { tracked, limiting })
 }
 
-/** Each with the limits it is to set; the one that tracks comes first. */
+/** The hierarchies to use, each with the limits to set in it; the tracking one comes first. */
 function neededHierarchies(access: CgroupAccess, limits: readonly Limit[]): Map<UsableGroups, Limit[]> {
   const tracking = tracker(access)
   if (tracking === undefined)

@@ -5,14 +5,14 @@ import type { Limit } from './limits.ts'
 import type { CgroupVersion } from './mounts.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** A folder under which groups may be made, and the controllers to be enabled for them: v2 only. */
+/** A folder under which groups can be created, and, for v2, the controllers to enable for them. */
 export interface GroupFolder {
   readonly version: CgroupVersion
   readonly folder: string
   readonly controllers: readonly Limit[]
 }
 
-/** All groups of all hosts stand in a folder of this name, which comes with the first and goes with the last. */
+/** The parent folder of the groups of all hosts, created with the first group and removed with the last. */
 const house = 'vitrine'
 
 export function houseOf({ folder }: GroupFolder): string {
@@ -21,7 +21,7 @@ export function houseOf({ folder }: GroupFolder): string {
 
 const attempts = 20
 
-/** Makes the folder of a group. Tried again when another host removes the house in between. */
+/** Creates the folder of a group. Retries if another host removes the parent folder in between. */
 export async function makeFolder(place: GroupFolder, name: string): Promise<string> {
   const parent = houseOf(place)
   for (let attempt = 1; ; attempt += 1) {
@@ -39,12 +39,12 @@ export async function makeFolder(place: GroupFolder, name: string): Promise<stri
   }
 }
 
-/** Gives controllers to the groups below a v2 group. */
+/** Enables controllers for the groups below a v2 group. */
 export function enable(folder: string, controllers: readonly string[]): Promise<void> {
   return writeFile(join(folder, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '))
 }
 
-/** Groups below a group: its only folders. */
+/** The child groups of a group, which are its only subfolders. */
 export async function subfolders(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
@@ -57,12 +57,12 @@ export async function subfolders(folder: string): Promise<string[]> {
 
 const removalMs = 5_000
 
-/** Removes an emptied group with all below it; what has just died keeps it busy for a moment. */
+/** Removes an empty group and all groups below it. Retries, since processes that just died keep it busy for a moment. */
 export async function removeFolder(folder: string): Promise<void> {
   await waitUntil(() => removed(folder), { withinMs: removalMs, what: `Removing ${folder}` })
 }
 
-/** The same for a group that `makeFolder` made: the last one takes the house with it. */
+/** Removes a group that `makeFolder` created, and the parent folder if it was the last group. */
 export async function unmakeFolder(folder: string): Promise<void> {
   await removeFolder(folder)
   await rmdir(dirname(folder)).catch(unless('ENOTEMPTY', 'EBUSY', 'ENOENT'))

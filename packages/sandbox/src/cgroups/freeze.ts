@@ -11,7 +11,7 @@ const freezers = {
 
 const freezingMs = 5_000
 
-/** Stops every process of a group, or none: when one cannot be stopped in time, all go on. */
+/** Freezes every process of a group or none: on timeout, the group is thawed again. */
 export async function freezeGroup(group: Group, withinMs = freezingMs): Promise<void> {
   const { file, freeze, state, frozen } = freezerOf(group)
   await writeFile(join(group.folder, file), freeze)

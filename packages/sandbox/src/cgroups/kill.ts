@@ -9,8 +9,8 @@ const dyingMs = 10_000
 const freezingMs = 500
 
 /**
- * Ends every process of a group, also one that left its session or its parent; resolves when none is left.
- * A group that was frozen is thawed by it.
+ * Kills every process of a group, also one that left its session or its parent, and resolves when none is left.
+ * A frozen group is thawed.
  */
 export async function killGroup(group: Group): Promise<void> {
   const strike = group.abilities.has('kill') ? killAtOnce : killOneByOne
@@ -25,12 +25,12 @@ export async function killGroup(group: Group): Promise<void> {
   await thawIfCan(group)
 }
 
-/** The kernel kills the tree, forks in flight included, frozen or not. */
+/** The kernel kills the whole tree, including forks in progress and frozen processes. */
 async function killAtOnce({ folder }: Group): Promise<void> {
   await writeFile(join(folder, 'cgroup.kill'), '1').catch(unlessGone)
 }
 
-/** Frozen, no process can fork away from the list or leave its id to another; v1 lets it die once thawed. */
+/** Freezes first: a frozen process can neither fork nor free its pid. Under v1 it dies only once thawed. */
 async function killOneByOne(group: Group): Promise<void> {
   if (group.abilities.has('freeze')) await freezeGroup(group, freezingMs).catch(() => {})
   for (const pid of await groupPids(group)) killProcess(pid)
@@ -41,7 +41,7 @@ async function thawIfCan(group: Group): Promise<void> {
   if (group.abilities.has('freeze')) await thawGroup(group).catch(unlessGone)
 }
 
-/** One that may not be killed is met again in the next round, until the time is over. */
+/** A process that may not be killed is tried again in the next round, until the timeout. */
 function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')

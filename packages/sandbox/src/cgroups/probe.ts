@@ -10,14 +10,14 @@ import type { CgroupVersion } from './mounts.ts'
 
 export type Ability = Limit | 'freeze' | 'kill'
 
-/** What can be had of a hierarchy, and why the rest cannot. */
+/** The features that a hierarchy supports, and the reasons why others are missing. */
 export interface UsableGroups {
   readonly place: GroupFolder
   readonly abilities: ReadonlySet<Ability>
   readonly reasons: ReadonlyMap<Ability, string>
 }
 
-/** A write that changes nothing in an empty group, and fails where the ability is missing. */
+/** A write that changes nothing in an empty group, and fails if the ability is missing. */
 interface Trial {
   readonly ability: Ability
   readonly controller?: string
@@ -41,7 +41,7 @@ const trials: Record<CgroupVersion, readonly Trial[]> = {
   ],
 }
 
-/** Tries the folders from the nearest up, and settles for the first that gives the most; or says why none does. */
+/** Probes the folders from the nearest up and returns the first with the most abilities, or the reason why none works. */
 export async function probe(hierarchy: Hierarchy): Promise<UsableGroups | string> {
   if (!hierarchy.writable) return `${hierarchy.folders.at(-1)} is mounted read-only`
   let best: UsableGroups | undefined
@@ -68,7 +68,7 @@ async function probeFolder(hierarchy: Hierarchy, folder: string): Promise<Usable
 }
 
 async function probeUnified(folder: string): Promise<UsableGroups> {
-  // Without delegation no process may be moved from here, not even into a group of one's own.
+  // Without write access here, no process may be moved from this group, not even into one of its children.
   await access(join(folder, 'cgroup.procs'), constants.W_OK)
   const { given, reasons } = await enableControllers(folder)
   const found = await attempt({ version: 2, folder, controllers: given }, given)

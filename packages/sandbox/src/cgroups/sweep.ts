@@ -5,10 +5,10 @@ import { houseOf, subfolders, unmakeFolder } from './folders.ts'
 import { killGroup } from './kill.ts'
 
 /**
- * Kills and removes what a dead host left: the groups whose name begins with the prefix. Others may belong to
- * a host that lives, even empty ones: a group is empty until its first process joins.
+ * Kills and removes the groups that a dead host left, which have this name prefix. Other groups may belong to a running
+ * host, even empty ones: a group is empty until its first process joins.
  *
- * @returns the names of the groups that were there.
+ * @returns the names of the removed groups.
  */
 export async function sweepCgroups({ hierarchies }: CgroupAccess, prefix: string): Promise<string[]> {
   if (prefix === '')

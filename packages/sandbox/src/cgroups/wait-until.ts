@@ -3,7 +3,7 @@ import { VitrineError } from '@vitrine/protocol'
 
 const longestPauseMs = 20
 
-/** Looks again and again, soon at first; cgroup files have no better way to be waited for than inotify. */
+/** Polls with growing pauses: for cgroup files there is no notification that is better than inotify. */
 export async function waitUntil(
   isSo: () => boolean | Promise<boolean>,
   { withinMs, what }: { readonly withinMs: number; readonly what: string },

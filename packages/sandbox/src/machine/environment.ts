@@ -2,7 +2,7 @@ import { VitrineError } from '@vitrine/protocol'
 
 type Environment = Readonly<Record<string, string>>
 
-/** All that commands get of the host's environment, and only without isolation. */
+/** The variables of the host that commands inherit, without isolation only. */
 const passedOn = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR'] as const
 
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -18,7 +18,7 @@ export function environmentOfHost(
   return kept
 }
 
-/** What no variable may hold: the kernel would cut it there, or read it as another one. */
+/** Rejects names and values that the kernel would truncate or read as another variable. */
 export function checkEnvironment(env: Environment): void {
   for (const [name, value] of Object.entries(env)) {
     if (name === '' || /[=\0]/.test(name))

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { launchError } from './launch-errors.ts'
 import type { Launch } from './machine.ts'
 
-/** Finds the file that would run, so that "not found" and "not executable" are told apart before anything starts. */
+/** Finds the file that would run, to distinguish "not found" from "not executable". */
 export function findProgram(launch: Launch): string {
   const name = launch.argv[0] ?? ''
   const { ENOENT, EACCES } = os.errno
@@ -44,7 +44,7 @@ function look(file: string): 'executable' | 'other' | 'missing' {
   }
 }
 
-/** In a folder that may not be entered nothing is there, as shells have it. */
+/** A file in a folder that may not be searched counts as missing, as in shells. */
 function isThere(file: string): boolean {
   try {
     accessSync(file, constants.F_OK)

@@ -5,9 +5,9 @@ import { type ProcessRow, readProcessTable } from './process-table.ts'
 const waitMs = 3_000
 const maxRounds = 50
 
-/** Sends a signal; a process that is gone already is fine. */
+/** Sends a signal; false if the process is gone or may not be signalled. */
 export function send(pid: number, signal: NodeJS.Signals): boolean {
-  // 0 and below are groups, and 1 is the machine's own.
+  // 0 and negative numbers address process groups, and 1 is the init process.
   if (pid <= 1) return false
   try {
     process.kill(pid, signal)
@@ -18,8 +18,8 @@ export function send(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills every process that `members` finds. They are stopped first, until none is found that was not, so that a
- * parent cannot start another while its children are being killed.
+ * Kills every process that `members` finds. All of them are stopped first, in rounds until no new one is found, so that
+ * no parent can fork while its children are being killed.
  */
 export async function killMembers(
   members: (table: ReadonlyMap<number, ProcessRow>) => Iterable<number>,
@@ -53,7 +53,7 @@ export async function killMembers(
 
 let coming: Promise<ReadonlyMap<number, ProcessRow>> | undefined
 
-/** Read after it was asked for; all who ask in one turn share one reading. */
+/** Reads the process table after the call; calls in the same tick share one reading. */
 function freshTable(): Promise<ReadonlyMap<number, ProcessRow>> {
   coming ??= immediately().then(() => {
     coming = undefined

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { VitrineError } from '@vitrine/protocol'
 import type { Launch } from './machine.ts'
 
-/** Why a program could not be started, from the step that failed and the kernel's number for it. */
+/** The error for a program that could not be started, from the failed step and the kernel's error number. */
 export function launchError(step: string, errno: number, what: string, { argv, cwd }: Launch): VitrineError {
   const { ENOENT, ENOTDIR, EACCES, ENOEXEC, EISDIR, EAGAIN, ENOMEM, E2BIG, EINVAL, EPERM } = constants.errno
   const program = argv[0] ?? ''

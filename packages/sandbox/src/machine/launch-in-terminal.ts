@@ -8,9 +8,9 @@ import { startWithTerminal } from './terminal.ts'
 export interface TerminalTarget {
   /** Path of `vitrine-machine`. */
   readonly program: string
-  /** What `vitrine-machine run` is told about the sandbox and about who runs. */
+  /** The arguments of `vitrine-machine run` for the sandbox's namespaces and the user. */
   readonly machineArgs: readonly string[]
-  /** The `ptmx` that makes terminals there. */
+  /** The path of the `ptmx` device that creates terminals for the sandbox. */
   readonly multiplexer: string
 }
 
@@ -27,7 +27,7 @@ export async function launchInTerminal(
     multiplexer,
     launch,
   )
-  // It says nothing when the command is there.
+  // The report is empty when the command has started.
   const failure = parseFailure(report === undefined ? '' : await text(report))
   if (failure !== undefined) {
     terminal.close()

@@ -12,7 +12,7 @@ const kinds = [
   ['pids', 'pids'],
 ] as const
 
-/** The group of a sandbox's processes with those of the wished limits that can be had, and what cannot. */
+/** Creates the control group of a sandbox with the supported limits, and reports the others in `degraded`. */
 export async function limitedGroup(
   access: CgroupAccess,
   ownerTag: string,

@@ -9,25 +9,25 @@ import { carriesMarker, descendantsOf } from './process-table.ts'
 
 const variable = 'VITRINE_SANDBOX'
 
-/** A sandbox among all of this machine: another data directory may have one with the same id. */
+/** Identifies a sandbox on this machine: a sandbox of another data directory may have the same id. */
 export function ownerTagOf(sandbox: string, data: string): string {
   return `${sandbox}@${createHash('sha256').update(data).digest('hex').slice(0, 12)}`
 }
 
-/** What every process of a sandbox carries in its environment. */
+/** The environment variable that every process of a sandbox carries. */
 export function sandboxMarker(ownerTag: string): Readonly<Record<string, string>> {
   return { [variable]: ownerTag }
 }
 
-/** Everything with this mark. */
+/** The processes that carry this sandbox's marker. */
 export function markedBy(ownerTag: string, pids: Iterable<number>): number[] {
   const marker = `${variable}=${ownerTag}`
   return [...pids].filter((pid) => pid !== process.pid && carriesMarker(pid, marker))
 }
 
 /**
- * Ends what a dead host's sandboxes still run. The guard has done it already, unless it was killed as well.
- * `data` is where these sandboxes keep what is theirs, as for `local`.
+ * Kills processes that the sandboxes of a dead host left running. The guard has done so already, unless it was killed too.
+ * `data` is the data directory of these sandboxes, as for `local`.
  *
  * @example
  * const store = await openStore(sqliteStore({ path }), { sweep: (open) => killOrphans(open) })

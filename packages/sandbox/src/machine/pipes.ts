@@ -5,7 +5,7 @@ import { VitrineError } from '@vitrine/protocol'
 import { launchError } from './launch-errors.ts'
 import type { Launch, WaitStatus } from './machine.ts'
 
-/** A file to execute, with what the operating system must know about it. */
+/** A file to execute, with its arguments, environment and ids. */
 export interface Program {
   readonly file: string
   readonly args: readonly string[]
@@ -20,7 +20,7 @@ interface StartedPipes {
   readonly ended: Promise<WaitStatus>
 }
 
-/** Starts a program in a session of its own, with three pipes: where `vitrine-machine` cannot do it. */
+/** Starts a program with three pipes in a new session, for platforms without `vitrine-machine`. */
 export async function startWithPipes(program: Program, launch: Launch): Promise<StartedPipes> {
   const { file, args, cwd, env, ids } = program
   const child = spawnOrExplain(launch, file, args, {
@@ -34,13 +34,13 @@ export async function startWithPipes(program: Program, launch: Launch): Promise<
   const { stdin, stdout, stderr } = child
   if (!stdin || !stdout || !stderr)
     throw new VitrineError('internal', 'A process was started without its pipes.')
-  // A program may end before it has read its input; that is no error of ours.
+  // A program may exit before it has read its input, which is not an error.
   stdin.on('error', () => undefined)
   if (!launch.input) stdin.end()
   return { pid, ended, pipes: { stdin, stdout, stderr } }
 }
 
-/** Node throws for some of the kernel's refusals, and emits others. */
+/** Node throws some of the kernel's errors from `spawn` and emits others; this converts the thrown ones. */
 export function spawnOrExplain(
   launch: Launch,
   file: string,
@@ -54,7 +54,7 @@ export function spawnOrExplain(
   }
 }
 
-/** The process id, or why there is none. */
+/** Resolves with the process id, or rejects with the reason why the process did not start. */
 export function begun(
   child: ChildProcess,
   launch: Launch,
@@ -70,7 +70,7 @@ export function begun(
   })
 }
 
-/** Node says the name; the kernel's number is what everything else here speaks. */
+/** Converts Node's error name to the kernel's error number, which launch errors are made from. */
 function errnoOf({ code, errno }: NodeJS.ErrnoException): number {
   const known = new Map<string, number>(Object.entries(constants.errno))
   return known.get(code ?? '') ?? Math.abs(errno ?? 0)

@@ -18,20 +18,20 @@ import { launchUnkept } from './unsupervised.ts'
 import { findUser, groupsOfHost, type User, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
-  /** As `markOf` gives it. */
+  /** As `ownerTagOf` returns it. */
   readonly ownerTag: string
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
   readonly limits: MachineLimits
   readonly cgroups: CgroupAccess
-  /** Who commands run as unless they say otherwise, and what is theirs; only a root host can choose. */
+  /** The default user of commands, and the folders to give to that user. Requires a root host. */
   readonly runAs?: { readonly user: string; readonly folders: OwnFolders } | undefined
 }
 
 const processVariable = 'VITRINE_PROCESS'
 
-/** Plain processes of the host, each in a session of its own: nothing is hidden from them. */
+/** A machine without isolation: commands are plain processes of the host, each in its own session. */
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
   const { runAs } = options
   if (runAs !== undefined) chownFolders(userNamed(runAs.user), runAs.folders)
@@ -163,7 +163,7 @@ class PlainMachine implements Machine {
   fileUser(name: string): Identity {
     const own = process.geteuid?.() ?? -1
     const users = usersOfHost()
-    // Whoever this process is can act as itself.
+    // The host's own user needs no right to change users.
     if (!this.capabilities.users && findUser(users, name).uid !== own) this.#ids(name)
     const { uid, gid } = findUser(users, name)
     return { name, uid, gids: [gid, ...groupsOfHost(name)], all: uid === 0, owns: true }

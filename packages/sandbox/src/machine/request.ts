@@ -1,24 +1,24 @@
 import type { Launch } from './machine.ts'
 
-/** Who a command runs as, and what it may. */
+/** The ids and capabilities that a command runs with. */
 export interface Identity {
-  /** -1: whoever starts it. */
+  /** -1: the user of `vitrine-machine`. */
   readonly uid: number
   readonly gid: number
-  /** Beside its own. */
+  /** Supplementary groups. */
   readonly groups: readonly number[]
   readonly root: boolean
   readonly capabilities: bigint
 }
 
-/** What `vitrine-machine` has room for. */
+/** The most supplementary groups that `vitrine-machine` takes. */
 export const maxGroups = 32
 const headBytes = 40 + 4 * maxGroups
 const hasInput = 1
 const asRoot = 2
 const keepAfterExit = 4
 
-/** A request to `vitrine-machine serve`: a head of words, then the texts, each with a NUL. */
+/** Encodes a request to `vitrine-machine serve`: a fixed header, then NUL-terminated strings. */
 export function encodeRequest(id: number, launch: Launch, identity: Identity): Buffer {
   const { argv, cwd, env, input, keepAfterExit: kept = false } = launch
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)

@@ -9,7 +9,7 @@ import type { Launch, Launched, WaitStatus } from './machine.ts'
 import { encodeRequest, type Identity } from './request.ts'
 import { keeperAt, killKept, type Supervisor, signalSupervised, stopKept } from './supervised.ts'
 
-/** More than that the small program does not take. */
+/** The largest request that `vitrine-machine serve` accepts. */
 const maxRequestBytes = 4 * 1024 * 1024
 
 const reportMs = 500
@@ -28,14 +28,14 @@ interface PendingLaunch {
 export interface SpawnerOptions {
   /** Path of `vitrine-machine`. */
   readonly program: string
-  /** What it is told about the sandbox. */
+  /** The arguments of `vitrine-machine serve` for the sandbox's namespaces and filters. */
   readonly machineArgs: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Called before it starts anything. */
+  /** Called with the pid of `vitrine-machine serve` before it starts any command. */
   readonly onStart: (pid: number) => void
 }
 
-/** Starts a sandbox's commands through one small process that stays. */
+/** Starts a sandbox's commands through one long-running `vitrine-machine serve`. */
 export class Spawner {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, PendingLaunch>()
@@ -61,7 +61,7 @@ export class Spawner {
     }
   }
 
-  /** False once the small process has ended. */
+  /** False once `vitrine-machine serve` has ended. */
   get alive(): boolean {
     return !this.#gone
   }
@@ -86,13 +86,13 @@ export class Spawner {
         ended,
         end,
       })
-      // What waits for an answer keeps this process alive.
+      // A pending launch keeps this process alive.
       if (this.#waiting.size === 1) this.#child.channel?.ref()
       stdin.write(request)
     })
   }
 
-  /** Everything it started is about to be killed, and may be so before it is told. */
+  /** Announces that the machine is about to kill all commands, perhaps before their ends are reported. */
   expectEnd(): void {
     this.#expected = true
   }
@@ -117,7 +117,7 @@ export class Spawner {
 
   #started(id: number, waiting: PendingLaunch, pid: number): void {
     if (waiting.streams[1] === undefined || waiting.streams[2] === undefined) {
-      // This process had no descriptor left to take its pipes with.
+      // This process had no free descriptor to receive the command's pipes.
       void killKept(waiting.supervisor).catch(() => undefined)
       this.#refuse(id, waiting, `fork ${constants.errno.EAGAIN} pipes`)
       return
@@ -130,7 +130,7 @@ export class Spawner {
     if (!this.#waiting.has(id)) return
     this.#forget(id)
     waiting.streams[0]?.destroy()
-    // Its keeper was killed before it could say that the command is there.
+    // The supervisor was killed before it could report that the command has started.
     if (!waiting.started) this.#started(id, waiting, waiting.supervisor.pid)
     waiting.end(ending)
   }
@@ -147,7 +147,7 @@ export class Spawner {
     if (this.#waiting.size === 0) this.#child.channel?.unref()
   }
 
-  /** Unless we killed them, nobody will ever say how these ended. */
+  /** The wait statuses of open commands are lost; they are known only if we killed the commands ourselves. */
   #end(): void {
     this.#gone = true
     const ending = this.#expected ? killed : { code: null, signal: null }
@@ -176,15 +176,15 @@ function launchedOf(
   const [stdin, stdout, stderr] = streams
   if (stdout === undefined || stderr === undefined)
     throw new VitrineError('internal', 'A process was started without its pipes.')
-  // A program may end before it has read its input; that is no error of ours.
+  // A program may exit before it has read its input, which is not an error.
   stdin?.on('error', () => undefined)
-  // Only so is its end noticed.
+  // An unread socket does not notice that its other end has closed.
   stdin?.resume()
-  // In a sandbox that is paused nobody tells how it ended. We killed it, and it is gone.
+  // While the sandbox is paused, `serve` reports no end: after a successful kill, assume SIGKILL.
   const heard = async (struck: boolean) => {
     if (!struck) return
     await Promise.race([ended, sleep(reportMs, undefined, { ref: false })])
-    // A timer that is late comes before what has arrived meanwhile.
+    // A late timer fires before input that has arrived meanwhile, so let the event loop read that first.
     await immediately()
     await immediately()
     wasKilled()
@@ -233,7 +233,7 @@ const signalNames = new Map<number, string>(
   Object.entries(constants.signals).map(([name, value]) => [value, name]),
 )
 
-/** A wait status, as the kernel gives it. */
+/** Decodes the wait status of the kernel. */
 export function endingOf(status: number): WaitStatus {
   const signal = status & 0x7f
   return signal === 0

@@ -5,7 +5,7 @@ import { descendantsOf, type ProcessRow, readProcessTable, readRow } from './pro
 type Table = ReadonlyMap<number, ProcessRow>
 const pollMs = 10
 
-/** A number alone may be another process by now. */
+/** A supervisor process. The start time identifies it, since the kernel reuses pids. */
 export interface Supervisor {
   readonly pid: number
   readonly startedAt: number
@@ -38,7 +38,7 @@ export function signalSupervised(
   else if (command !== undefined && !command.ended) send(command.pid, name)
 }
 
-/** False when there was nothing left to kill. */
+/** Kills the supervisor's descendants. Resolves to false if the supervisor has ended already. */
 export function killKept(supervisor: Supervisor): Promise<boolean> {
   return whileStopped(supervisor, () => killMembers((table) => descendantsOf([supervisor.pid], table)))
 }

@@ -7,7 +7,7 @@ import { VitrineError } from '@vitrine/protocol'
 import type { Launch, LaunchedTerminal, WaitStatus } from './machine.ts'
 import { begun, type Program, spawnOrExplain } from './pipes.ts'
 
-/** Where a program that takes the other end finds it: the first descriptor after the three streams. */
+/** The descriptor of the terminal's master in `vitrine-machine`: the first after the three streams. */
 const hostEnd = 3
 
 interface StartedTerminal {
@@ -17,7 +17,7 @@ interface StartedTerminal {
   readonly report: Readable | undefined
 }
 
-/** Starts `vitrine-machine` with a new terminal. `multiplexer` is the `ptmx` that makes it. */
+/** Starts `vitrine-machine` with a new terminal. `multiplexer` is the path of the `ptmx` device. */
 export async function startWithTerminal(
   { file, args, env }: Program,
   multiplexer: string,
@@ -25,7 +25,7 @@ export async function startWithTerminal(
 ): Promise<StartedTerminal> {
   const master = openMultiplexer(multiplexer)
   const screen = new ReadStream(master)
-  // The kernel says EIO when the last program has closed the terminal: that is its end, not an error.
+  // The kernel returns EIO when the last program has closed the terminal: that is end of file, not an error.
   screen.on('error', () => screen.destroy())
   try {
     const child = spawnOrExplain(launch, file, args, {
@@ -76,7 +76,7 @@ function openMultiplexer(path: string): number {
   }
 }
 
-/** Node cannot tell a terminal its size; the small program can. */
+/** Node has no call that sets the size of a terminal, so `vitrine-machine resize` does it. */
 function resize(file: string, master: number, cols: number, rows: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, ['resize', String(hostEnd), String(cols), String(rows)], {
@@ -93,7 +93,7 @@ function resize(file: string, master: number, cols: number, rows: number): Promi
 
 const busyMs = 10
 
-/** libuv writes to the host's end of a terminal with a call that blocks; this one never does. */
+/** Writes to the terminal without blocking; libuv's own write to a master would block. */
 async function type(screen: ReadStream, master: number, data: Uint8Array): Promise<void> {
   for (let rest = data; rest.length > 0; ) {
     if (screen.destroyed) throw new VitrineError('input_closed', 'The process has closed its input.')
@@ -104,8 +104,8 @@ async function type(screen: ReadStream, master: number, data: Uint8Array): Promi
 }
 
 /**
- * How many bytes the terminal took; 0 while its program does not read. At once and not in a thread: by the time that
- * one gets to it, the descriptor may be closed and its number another file's.
+ * Returns how many bytes the terminal accepted; 0 while its program does not read. The write is synchronous: by the time
+ * a thread of the pool ran it, the descriptor could be closed and its number belong to another file.
  */
 function writeSome(master: number, data: Uint8Array): number {
   try {

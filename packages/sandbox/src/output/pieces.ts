@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { completeCharacters } from './head-and-tail.ts'
 
-/** What one `process.output` event may hold: a longer text would become a blob. */
+/** The most bytes of text in one `process.output` event: a longer text would become a blob. */
 const maxText = 64 * 1024
-/** The same in base64, which is a third longer. */
+/** The most bytes in one event as base64, which is a third longer. */
 const maxBinary = 48 * 1024
 
 export interface Piece {
@@ -13,8 +13,8 @@ export interface Piece {
 }
 
 /**
- * Cuts bytes into what events hold. A character that is not complete yet is left for the next time; `last` says that
- * there is none.
+ * Cuts bytes into pieces that fit into events. An incomplete character at the end is returned in `rest`, unless these are
+ * the `last` bytes.
  */
 export function cutPieces(bytes: Buffer, { last }: { last: boolean }): { pieces: Piece[]; rest: Buffer } {
   const pieces: Piece[] = []

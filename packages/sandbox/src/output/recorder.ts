@@ -4,10 +4,10 @@ import { cutPieces, type Piece } from './pieces.ts'
 
 export type OutputStream = 'stdout' | 'stderr' | 'terminal'
 
-/** Appended but not committed: above it pipes are not read, below the other they are read again. */
+/** Uncommitted bytes: above `highWater` the pipes are paused, at `lowWater` they are resumed. */
 const highWater = 1024 * 1024
 const lowWater = 256 * 1024
-/** Of a process's budget, what is written as it comes; the rest is kept for its last words. */
+/** The share of a process's budget for its first output; the rest is reserved for its last output. */
 const headShare = 0.75
 
 interface StreamState {
@@ -22,13 +22,13 @@ interface StreamState {
 export interface RecorderOptions {
   readonly journal: Journal
   readonly process: string
-  /** How many bytes of output the journal keeps of this process. */
+  /** The most bytes of this process's output that the journal records. */
   readonly budget: number
-  /** Called when what waits for the journal has gone down again. */
+  /** Called when the uncommitted bytes have fallen to the low-water mark. */
   onDrain(): void
 }
 
-/** Writes a process's output to the journal: at most one event a tick and stream, and no more than its budget. */
+/** Writes a process's output to the journal: one batch per tick and stream, and no more than the budget. */
 export class OutputRecorder {
   readonly #options: RecorderOptions
   readonly #streams = new Map<OutputStream, StreamState>()
@@ -46,12 +46,12 @@ export class OutputRecorder {
     this.#headBudget = Math.floor(options.budget * headShare)
   }
 
-  /** Whether the journal has had enough for now. */
+  /** Whether the pipes should be paused until `onDrain`. */
   get full(): boolean {
     return this.#uncommitted > highWater
   }
 
-  /** Known once it has ended. */
+  /** The number of bytes that were not recorded; final once `end` has settled. */
   get skipped(): number {
     return this.#skipped
   }
@@ -81,7 +81,7 @@ export class OutputRecorder {
     this.#tellLimit()
   }
 
-  /** Nothing follows. Settles once everything that is kept is committed. */
+  /** Ends the streams. Settles once all recorded output is committed. */
   async end(): Promise<void> {
     for (const stream of this.#streams.values()) {
       this.#flush(stream, { last: true })
@@ -125,7 +125,7 @@ export class OutputRecorder {
     this.#write(stream, pieces, 0)
   }
 
-  /** Two streams that both have last words share what is kept for them: half each, or what the other leaves. */
+  /** The share of one stream in the budget for last output: half, or more if the other stream needs less than half. */
   #shareOf(stream: StreamState): number {
     const room = this.#options.budget - this.#headBudget
     const others = [...this.#streams.values()].filter((other) => other !== stream)
@@ -169,7 +169,7 @@ export class OutputRecorder {
     if (events.length === 0) return
     const size = pieces.reduce((sum, { bytes }) => sum + bytes, 0)
     const written = stream.journal.append(events).finally(() => this.#committed(size))
-    // A failure that is no failing disk means that the store is gone: then there is nobody left to tell.
+    // Disk failures are retried; any other failure means that the store is closed, so there is nothing to report to.
     this.#committing = Promise.all([this.#committing, written]).catch(() => undefined)
   }
 

@@ -2,9 +2,9 @@ import { type OutputChunk, VitrineError } from '@vitrine/protocol'
 import { HeadAndTail } from './head-and-tail.ts'
 import type { OutputStream } from './recorder.ts'
 
-/** What a new viewer is shown of what was before. */
+/** The most bytes of earlier output that a new viewer gets. */
 const recentBytes = 256 * 1024
-/** What waits for one viewer at most, with what keeping a chunk costs beside its bytes. */
+/** The most bytes that wait for one viewer, counting `chunkCost` for the overhead of each chunk. */
 const maxWaiting = 16 * 1024 * 1024
 const chunkCost = 256
 
@@ -15,7 +15,7 @@ interface Viewer {
   wake(): void
 }
 
-/** Shows a process's output, as it is, to whoever watches. None of them can slow the process down. */
+/** Delivers a process's unredacted output to its viewers. A slow viewer is dropped and never slows the process down. */
 export class Viewers {
   readonly #recent = new Map<OutputStream, HeadAndTail>()
   readonly #viewers = new Set<Viewer>()

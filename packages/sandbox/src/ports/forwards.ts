@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Connects two sockets until either is over. */
+/** Pipes two sockets into each other until either closes. */
 export function join(one: Socket, other: Socket): void {
   one.pipe(other)
   other.pipe(one)
@@ -13,7 +13,7 @@ export function join(one: Socket, other: Socket): void {
   }
 }
 
-/** Doors on this machine's loopback to ports of a sandbox that has a network of its own. */
+/** Forwards ports of the host's loopback to ports of a sandbox that has its own network. */
 export class Forwards {
   readonly #connect: (port: number) => Promise<Socket>
   readonly #servers = new Map<number, Promise<Server>>()
@@ -23,7 +23,7 @@ export class Forwards {
     this.#connect = connect
   }
 
-  /** The port of this machine that leads to that port of the sandbox. */
+  /** The host's port that forwards to this port of the sandbox. */
   async door(port: number): Promise<number> {
     let server = this.#servers.get(port)
     if (server === undefined) {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { type Command, VitrineError } from '@vitrine/protocol'
 
-/** The arguments that a command becomes. */
+/** Converts a command to its argument vector. */
 export function argvOf(command: Command, shell: string | readonly string[] = 'sh'): readonly string[] {
   if (typeof command === 'string') {
     if (command.includes('\0')) throw invalid('command: it holds a NUL character.')
@@ -22,7 +22,7 @@ function checked(name: string, argv: readonly string[]): readonly string[] {
   return argv
 }
 
-/** Where a command starts: below the workspace unless it is said otherwise. */
+/** Resolves the working directory of a command: the workspace by default, and always below one of `places`. */
 export function workingDirectory(root: string, places: readonly string[], cwd?: string): string {
   if (cwd === undefined) return root
   if (typeof cwd !== 'string' || cwd.includes('\0'))

@@ -1,17 +1,17 @@
-/** How long what a program has written may still be on its way after its end. */
+/** After its exit, a program's output counts as complete after `silenceMs` without a byte, at most `longestMs`. */
 const silenceMs = 20
 const longestMs = 500
 
 export interface Heard {
-  /** When something came last, by `performance.now()`. */
+  /** The time of the last output, by `performance.now()`. */
   readonly lastOutput: number
-  /** Whether something waits to be taken before more can come. */
+  /** Whether reading is paused until the journal has caught up. */
   readonly behind: boolean
 }
 
 /**
- * Waits until everything a dead program has written has been read. `held`: something else keeps its pipes open, and
- * nothing more comes out of them.
+ * Waits until all output of an exited program has been read. `held` means that another process keeps the pipes open and
+ * writes nothing.
  */
 export function drainOutput(closed: Promise<unknown>, heard: () => Heard): Promise<'closed' | 'held'> {
   return new Promise((resolve) => {
@@ -19,7 +19,7 @@ export function drainOutput(closed: Promise<unknown>, heard: () => Heard): Promi
     const listen = () => {
       timer = setTimeout(look, silenceMs)
     }
-    // After a look at the pipes: a timer that is late comes before what has arrived meanwhile.
+    // A late timer fires before input that has arrived meanwhile, so let the event loop read the pipes first.
     const look = () => {
       setImmediate(() => {
         const { lastOutput, behind } = heard()

@@ -7,7 +7,7 @@ import { type EndReason, type OutputListener, RunningProcess, type RunOptions } 
 
 const firstBackoffMs = 250
 const lastBackoffMs = 30_000
-/** Who ran so long before failing starts again without having to wait for earlier failures. */
+/** A process that ran at least this long before it failed is restarted with the first backoff again. */
 const healthyMs = 10_000
 
 export interface EntryOptions {
@@ -17,20 +17,20 @@ export interface EntryOptions {
   readonly restart?: SpawnOptions['restart']
   readonly onOutput?: OutputListener
   readonly rawStdout?: boolean
-  /** Remembered after its end, so that it can be listed and asked how it ended. */
+  /** Whether the table keeps the process after its exit, so that it can be listed with its exit status. */
   readonly remember: boolean
 }
 
-/** A process as lists show it: the same one through all its restarts. */
+/** A process as the process table lists it: one entry for all its restarts. */
 export class ProcessEntry {
   readonly id: string
   readonly owner: string | undefined
   readonly argv: readonly string[]
   readonly remember: boolean
   readonly viewers = new Viewers()
-  /** Bytes that were given to it and not taken yet. */
+  /** Input bytes that the process has not read yet. */
   inputWaiting = 0
-  /** Settles when it has ended for the last time. */
+  /** Settles when it has ended and is not restarted. */
   readonly exit: Promise<ProcessExit>
   readonly #host: ProcessHost
   readonly #options: EntryOptions
@@ -79,7 +79,7 @@ export class ProcessEntry {
     return this.#state === 'exited'
   }
 
-  /** Its last end says that it would be started again, but it was called off. */
+  /** Whether it was ended while it waited for a restart that its last exit event announced. */
   get endedWaiting(): boolean {
     return this.#endedWaiting
   }
@@ -99,7 +99,7 @@ export class ProcessEntry {
     }
   }
 
-  /** It is about to go with its machine: it is not started again, and its end says why. */
+  /** Marks that the machine is about to end it: it is not restarted, and its exit gets this reason. */
   markEnding(reason: EndReason): void {
     this.#over.abort()
     this.#current.markEnding(reason)
@@ -137,7 +137,7 @@ export class ProcessEntry {
     }
   }
 
-  /** False when it could not be started; it is tried again later. */
+  /** Resolves to false if it could not be started; the caller tries again later. */
   async #restart(): Promise<boolean> {
     const onOutput: OutputListener = (...output) => this.#output(...output)
     const restarts = (ended: ProcessExit) => this.#startsAgain(ended)
@@ -152,7 +152,7 @@ export class ProcessEntry {
       return false
     }
     this.#state = 'running'
-    // Called off while it was being started: nobody could end what was not there yet.
+    // It was cancelled while it was being started, when there was no process to kill yet.
     if (this.#over.signal.aborted) void this.#current.kill('cancelled').catch(() => undefined)
     return true
   }

@@ -13,7 +13,7 @@ import type { ProcessEntry } from './entry.ts'
 
 const defaultGraceMs = 2_000
 
-/** A process as its caller holds it. Everything asked of it is an operation. */
+/** A caller's handle to a process. Every call is an operation. */
 export class ProcessHandle implements Process {
   readonly id: string
   readonly #entry: ProcessEntry
@@ -44,7 +44,7 @@ export class ProcessHandle implements Process {
     const bytes = Buffer.byteLength(data)
     return this.#operate('process_input', { bytes }, async () => {
       const { inputBytes } = this.#limits
-      // What was given before and not taken yet counts as well.
+      // Earlier input that the process has not read yet counts as well.
       const waiting = this.#entry.inputWaiting
       if (bytes + waiting > inputBytes) {
         await this.#journal.append([
@@ -72,7 +72,7 @@ export class ProcessHandle implements Process {
     return this.#operate('process_end_input', {}, async () => {
       const { terminal, stdin, ended } = this.#entry.current
       if (terminal !== undefined && ended) throw exited(this.id)
-      // ^D: the end of input, as a terminal knows it.
+      // ^D ends the input of a terminal.
       if (terminal !== undefined) await terminal.write('\x04')
       else if (stdin?.writable) await written((done) => stdin.end(() => done()))
     })

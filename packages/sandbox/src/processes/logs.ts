@@ -2,11 +2,11 @@ import type { Journal } from '@vitrine/journal'
 import { isEvent, type JournalItem, type LogChunk, type LogOptions } from '@vitrine/protocol'
 
 interface Range extends LogOptions {
-  /** The last `seq` that is wanted. */
+  /** The last `seq` to include. */
   readonly upTo?: number
 }
 
-/** What the journal has of a process's output. Secrets are masked in it, and what its budget did not cover is missing. */
+/** Reads a process's output from the journal: with secrets masked, and without the bytes beyond the process's budget. */
 export async function readLogs(journal: Journal, process: string, options: Range): Promise<LogChunk[]> {
   return options.tail === undefined
     ? forwards(journal, process, options)
@@ -63,7 +63,7 @@ export async function* followLogs(
   const { since, tail, signal } = options
   let after: string | undefined
   if (tail !== undefined || since !== undefined) {
-    // Everything up to here comes from pages, everything after from the tail.
+    // Events up to this head come from pages, later ones from the tail.
     const { head } = journal
     yield* await readLogs(journal, process, { ...options, upTo: head.seq })
     after = journal.cursor(head)
@@ -77,7 +77,7 @@ export async function* followLogs(
   }
 }
 
-/** Whether the journal knows of such a process. */
+/** Whether the journal has a start of this process. */
 export async function wasStarted(journal: Journal, process: string): Promise<boolean> {
   let after: string | undefined
   for (;;) {
@@ -93,7 +93,7 @@ export async function wasStarted(journal: Journal, process: string): Promise<boo
   }
 }
 
-/** Whether what the journal last says of it, up to there, is an end for good. */
+/** Whether its last start or exit event up to this `seq` is an exit without a restart. */
 async function hasEnded(
   journal: Journal,
   process: string,
@@ -136,7 +136,7 @@ function wanted(process: string) {
 function chunkOf(item: JournalItem, process: string): LogChunk[] {
   if (!isEvent(item, 'process.output') || item.data.process !== process) return []
   const { stream, offset, data, encoding, skipped } = item.data
-  // A policy may have replaced the text by a note of its length and hash.
+  // A redaction policy may have replaced the text by its length and hash.
   const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.alloc(0)
   return [{ time: item.time, stream, offset, data: bytes, ...(skipped !== undefined && { skipped }) }]
 }
@@ -148,7 +148,7 @@ function linesIn(chunks: readonly LogChunk[]): number {
   )
 }
 
-/** From the end back to the line break before the first wanted line. */
+/** Cuts the chunks to their last `count` lines. */
 function cutToLines(chunks: readonly LogChunk[], count: number): LogChunk[] {
   if (count <= 0) return []
   const kept: LogChunk[] = []
@@ -160,7 +160,7 @@ function cutToLines(chunks: readonly LogChunk[], count: number): LogChunk[] {
         last = false
         continue
       }
-      // The break that ends the last line does not begin another.
+      // The line break that ends the last line does not start another line.
       if (last) {
         last = false
         continue

@@ -3,7 +3,7 @@ import { type ProcessLimits, VitrineError } from '@vitrine/protocol'
 import { type EntryOptions, ProcessEntry } from './entry.ts'
 import type { ProcessHost } from './process-host.ts'
 
-/** Every process of one sandbox: those that run, and the last ones that have ended. */
+/** The processes of one sandbox: all running ones, and the last ones that have ended. */
 export class ProcessTable {
   readonly #entries = new Map<string, ProcessEntry>()
   readonly #limits: ProcessLimits
@@ -49,7 +49,7 @@ export class ProcessTable {
     }
   }
 
-  /** The machine is about to go: what runs, and what is being started, is told why it ends. */
+  /** Marks all running and starting processes as cancelled, before the machine shuts down. */
   leave(): ProcessEntry[] {
     this.#left += 1
     const { running } = this

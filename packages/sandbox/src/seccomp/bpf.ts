@@ -10,13 +10,13 @@ export type Line =
 /** `any-bit` holds when the word shares a bit with the value. */
 export type Comparison = 'equal' | 'at-least' | 'any-bit'
 
-/** Loads a 32-bit word of what is examined. */
+/** Loads a 32-bit word of the examined data. */
 export const load = (offset: number): Line => ({ op: 'load', offset })
 
-/** Goes to the label when the loaded word compares so, else on to the next line. */
+/** Jumps to the label if the comparison with the loaded word holds; otherwise continues with the next line. */
 export const jump = (when: Comparison, value: number, to: string): Line => ({ op: 'jump', when, value, to })
 
-/** Ends the program. */
+/** Returns a value and ends the program. */
 export const give = (value: number): Line => ({ op: 'return', value })
 
 export const label = (name: string): Line => ({ op: 'label', name })
@@ -26,7 +26,7 @@ const opcodes = { load: 0x20, return: 0x06, equal: 0x15, 'at-least': 0x35, 'any-
 const instructionBytes = 8
 const longestJump = 255
 
-/** The program as an array of `struct sock_filter`, little endian. */
+/** Assembles the program into an array of `struct sock_filter`, little endian. */
 export function assemble(lines: readonly Line[]): Uint8Array {
   const places = labelPlaces(lines)
   const instructions = lines.filter((line) => line.op !== 'label')
@@ -52,7 +52,7 @@ function labelPlaces(lines: readonly Line[]): ReadonlyMap<string, number> {
   return places
 }
 
-/** The kernel knows forward jumps only, counted in one byte. */
+/** The distance of a jump: the kernel supports forward jumps only, encoded in one byte. */
 function distance(name: string, place: number | undefined, from: number): number {
   if (place === undefined) throw broken(`there is no label ${name}`)
   const length = place - from - 1

@@ -2,10 +2,10 @@ import { VitrineError } from '@vitrine/protocol'
 
 const shortestMs = 250
 const longestMs = 30_000
-/** Who only looks, and does not type, has time. */
+/** The shortest wait of a call that only polls for output. */
 const shortestPollMs = 5_000
 
-/** How long a call waits for output before it answers. */
+/** How long a call waits for output before it returns. */
 export function yieldTime(wishedMs: number, kind: 'command' | 'poll'): number {
   if (typeof wishedMs !== 'number' || Number.isNaN(wishedMs))
     throw new VitrineError(

@@ -13,18 +13,18 @@ import { takeUidRange } from './uid-range.ts'
 
 const buildMs = 20_000
 
-/** A machine that stands. */
+/** A machine that was built and runs. */
 export interface Built {
-  /** Its first process, as the host numbers it. */
+  /** The host's pid of its first process. */
   readonly pid: number
-  /** The first of its user ids on the host; absent when it is the host's own user. */
+  /** The first of its user ids on the host; undefined if it runs as the host's user. */
   readonly uids: number | undefined
-  /** Whether it has a system of its own, and so other users than one. */
+  /** Whether it has a writable system, and so more than one user. */
   readonly changeable: boolean
   readonly degraded: readonly Degradation[]
   /** Settles with the reason when its first process has ended. */
   readonly ended: Promise<string>
-  /** From now on this process waits for it. */
+  /** Keeps this process alive until the machine has ended. */
   hold(): void
   release(): void
 }
@@ -107,7 +107,7 @@ class BuildError extends VitrineError {
   }
 }
 
-/** Runs the plan until the machine's first process says that it is there. */
+/** Runs the plan until the machine's first process reports that it is ready. */
 async function raise(
   plan: Plan,
   group: Cgroup | undefined,
@@ -140,7 +140,7 @@ async function raise(
   try {
     if (child.pid !== undefined) group?.join(child.pid)
     go.end('g')
-    // The pipe ends with the process that held it, whether it said anything or not.
+    // The pipe closes when its process ends, so this resolves even if the process never reports.
     const word = await Promise.race([started, failed])
     const described = await Promise.race([said, failed])
     if (word !== 'ready\n') throw refused(await complaints, await exited)

@@ -25,7 +25,7 @@ import { Portal } from './portal.ts'
 import { hostFile } from './system.ts'
 
 export interface BubblewrapOptions extends BuildOptions {
-  /** As `markOf` gives it. */
+  /** As `ownerTagOf` returns it. */
   readonly ownerTag: string
   readonly env: Readonly<Record<string, string>>
   readonly limits: MachineLimits
@@ -36,20 +36,20 @@ export interface BubblewrapOptions extends BuildOptions {
 const namespaces = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts'] as const
 
 /**
- * CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT. Not SETFCAP: a file's
- * capabilities would be worth something on the host.
+ * CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT. Not SETFCAP: file
+ * capabilities set inside would be valid on the host.
  */
 const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18].reduce(
   (mask, bit) => mask | (1n << BigInt(bit)),
   0n,
 )
 
-/** As `vitrine-machine build` maps it. */
+/** The user id on disk to which `vitrine-machine build` maps the sandbox's root. */
 const rootOnDisk = 2 ** 30 - 2
 
 const goneMs = 3_000
 
-/** A machine of its own: namespaces that every command enters, and that end with their first process. */
+/** A machine with its own namespaces, which every command enters and which end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
   const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
   const guarding = guardSandbox(groupFolders(group))
@@ -135,14 +135,14 @@ class BubblewrapMachine implements Machine {
     this.#filters = writeFilters(state, options.managed)
     const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
     this.#fds = opened.map(({ fd }) => fd)
-    // Held open by this process, so that no number is ever looked up twice.
+    // Kept open by this process: looking up the pid again could find another process.
     const paths = opened.map(({ name, fd }) => `${name}=/proc/${process.pid}/fd/${fd}`)
     this.#namespaces = paths
     this.#portalOrders = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
     this.#pidNamespace = readlinkSync(`/proc/${built.pid}/ns/pid`)
     this.capabilities = {
       isolation: 'namespaces',
-      // The user of an ordinary host is the same inside and out, and could end the keeper of its own tree.
+      // Without root, commands run as the host's user and could kill the supervisor of their own tree.
       killTree: built.uids === undefined ? 'best-effort' : 'complete',
       network: ['none', 'host', 'egress'],
       limits: limitKinds(cgroups),
@@ -204,7 +204,7 @@ class BubblewrapMachine implements Machine {
     return launchInTerminal({ program: this.#program, machineArgs, multiplexer }, launch)
   }
 
-  /** Only a system that can be changed says anything of groups. */
+  /** Only a writable system has groups of its own. */
   #groupsOf({ name, uid }: User): readonly number[] {
     return uid === sandboxUser.uid || !this.#built.changeable ? [] : groupsInSystem(this.#state, name)
   }
@@ -218,7 +218,7 @@ class BubblewrapMachine implements Machine {
     )
   }
 
-  /** Its user and its root are who they were; everybody else is who its own system says, also since it started. */
+  /** The sandbox's user and root are fixed; other users come from its own `passwd`, which may change while it runs. */
   #knownUsers(): readonly User[] {
     if (!this.#built.changeable) return this.#users
     const fixed = this.#users.filter(({ uid }) => uid === sandboxUser.uid || uid === 0)
@@ -230,7 +230,7 @@ class BubblewrapMachine implements Machine {
     return mount && mount.source + path.slice(mount.target.length)
   }
 
-  /** The workspace's disk knows two of the sandbox's users: the one that owns it, and its root. */
+  /** On the workspace's disk only two of the sandbox's users exist: the owner and root. */
   fileUser(name: string): Identity {
     const { uid, gid } = this.#userNamed(name)
     const owner = lstatSync(this.root)
@@ -281,9 +281,9 @@ class BubblewrapMachine implements Machine {
     this.#portal?.close()
     this.#theSpawner?.expectEnd()
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
-    // The kernel ends everything in a process table with its first process.
+    // The kernel kills all processes of a PID namespace when its first process ends.
     this.#built.hold()
-    // Once it has ended, its number may be another's.
+    // Once it has ended, its pid may belong to another process.
     if (!this.#gone) send(this.#built.pid, 'SIGKILL')
     await this.#built.ended
     const until = performance.now() + goneMs
@@ -317,7 +317,7 @@ function pidNamespaceOf(pid: number): string | undefined {
   }
 }
 
-/** In a workspace that others use too, not even the sandbox's root makes a file that runs as its owner. */
+/** In a workspace that the caller gave, not even the sandbox's root may create setuid or setgid files. */
 function writeFilters(state: string, managed: boolean): { user: string; root: string } {
   const arch = process.arch === 'arm64' ? 'arm64' : 'x64'
   const user = join(state, 'seccomp')

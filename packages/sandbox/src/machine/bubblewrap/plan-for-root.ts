@@ -19,11 +19,11 @@ import { writableSystem } from './writable-system.ts'
 export interface RootPlan {
   /** The first of the sandbox's 65,536 user ids. */
   readonly uids: number
-  /** Whether the workspace's file system can show root's files as the sandbox's. */
+  /** Whether the workspace's file system supports idmapped mounts. */
   readonly mapsOwners: boolean
 }
 
-/** For a host that is root: private user ids, and on request a system of its own that can be changed. */
+/** The plan for a root host: private user ids and, on request, a writable system. */
 export async function planForRoot(
   { program, bubblewrap }: Tools,
   options: BuildOptions,
@@ -65,10 +65,10 @@ interface Owner {
   readonly gid: number
 }
 
-/** Who owns the folders that Vitrine makes for sandboxes, on disk: nobody else. It is just below the private ids. */
+/** The owner on disk of the folders that Vitrine creates. No other account has this id, just below the private ids. */
 const supervisor: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
 
-/** The workspace's owner on disk, who owns HOME as well. */
+/** Makes sure that one user owns the workspace and HOME on disk, and returns that user. */
 function settleOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
   const { uid, gid } = lstatSync(root)
   if (managed && uid === 0) giveAway(root, supervisor)

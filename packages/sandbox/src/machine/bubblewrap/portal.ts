@@ -10,7 +10,7 @@ interface PendingSocket {
   readonly port: number
 }
 
-/** Sockets of a network that this process is not in, opened there by `vitrine-machine portal`. */
+/** Opens sockets in the sandbox's network namespace through `vitrine-machine portal`. */
 export class Portal {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, PendingSocket>()
@@ -40,7 +40,7 @@ export class Portal {
     throw new VitrineError('internal', `No server came for port ${port}.`)
   }
 
-  /** False once it has ended. */
+  /** False once `vitrine-machine portal` has ended. */
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }

@@ -6,7 +6,7 @@ import type { Mount, SystemEntry } from './layout.ts'
 import { stage } from './stage.ts'
 import { hostFile, privateFiles } from './system.ts'
 
-/** What a package manager keeps outside the system's own folders. */
+/** The databases of package managers outside the system folders. */
 const records = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
 const emptyFolders = [
   'tmp',
@@ -23,13 +23,13 @@ const emptyFolders = [
 const shadowGroup = 42
 
 export interface WritableSystem {
-  /** For `vitrine-machine build`. */
+  /** The arguments of `vitrine-machine build`. */
   readonly machineArgs: readonly string[]
   readonly system: readonly SystemEntry[]
   readonly mounts: readonly Mount[]
 }
 
-/** Copies of the system's folders that keep their changes beside them. They begin anew with each start. */
+/** Prepares writable overlays of the system folders. Their changes are discarded at each start. */
 export async function writableSystem(
   state: string,
   accounts: { readonly passwd: string; readonly group: string },
@@ -46,7 +46,7 @@ export async function writableSystem(
     machineArgs.push(`overlay=${name}:${path}:${folder}`)
     return stage(name)
   }
-  // Not an overlay: what the host's root writes there later, a new key or password, would shine through.
+  // A copy, not an overlay: keys and passwords that the host writes there later would show through an overlay.
   const etc = join(changes, 'etc')
   copyPublic('/etc', etc, uids)
   machineArgs.push(`bind=etc:${etc}`)
@@ -77,7 +77,7 @@ export async function writableSystem(
   return { machineArgs, system: copied, mounts }
 }
 
-/** Records have a stage of their own; the rest is below its system folder's. */
+/** The path on the stage: a package database has its own entry, other folders are below their system folder's. */
 function stagedPlace(folder: string): string {
   return records.some((record) => record === folder) ? stagedName(folder) : folder.slice(1)
 }
