@@ -58,7 +58,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, closeStore)
-    core.endStartWith(async () => preparation?.run({ sandbox, core }))
+    core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.lifecycle.start()
     } catch (error) {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /** The data directory of the sandboxes as a real path without symbolic links; created if it is missing. */
-export function dataPlace(data?: string): string {
+export function dataDirectory(data?: string): string {
   return realOrNew(
     resolve(data ?? join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')),
   )

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 
 /** Lets this process exit while the child runs, and ignores the child's errors: its users notice a broken child. */
-export function inBackground(child: ChildProcess): void {
+export function detachChild(child: ChildProcess): void {
   child.on('error', () => undefined)
   child.unref()
   child.channel?.unref()

@@ -27,14 +27,14 @@ export class Cgroup {
   readonly #own: readonly Group[]
   readonly #tracked: Group
   readonly #limits: readonly Group[]
-  readonly #removal: (folder: string) => Promise<void>
+  readonly #removeFolder: (folder: string) => Promise<void>
 
   constructor(name: string, { tracked, limiting, ofParent }: CgroupFolders) {
     this.name = name
     this.#tracked = tracked
     this.#own = [tracked, ...limiting]
     this.#limits = [...limiting, ...(ofParent ?? [])]
-    this.#removal = ofParent === undefined ? unmakeFolder : removeFolder
+    this.#removeFolder = ofParent === undefined ? unmakeFolder : removeFolder
     // The tracking group first: a process that forks between two writes can still be found and killed.
     this.paths = [tracked, ...this.#limits].map(({ folder }) => join(folder, 'cgroup.procs'))
   }
@@ -58,7 +58,7 @@ export class Cgroup {
     try {
       mkdirSync(folder)
     } catch (error) {
-      throw failed(`The group ${name} cannot be made in ${this.name}`, error)
+      throw failed(`The group ${name} cannot be created in ${this.name}`, error)
     }
     const tracked = { ...this.#tracked, folder }
     return new Cgroup(name, { tracked, limiting: [], ofParent: this.#limits })
@@ -66,21 +66,21 @@ export class Cgroup {
 
   /** The pids of this group and all groups below it. */
   pids(): Promise<number[]> {
-    return coded(groupPids(this.#tracked))
+    return withVitrineErrors(groupPids(this.#tracked))
   }
 
   /** Resolves when every process is frozen. */
   freeze(): Promise<void> {
-    return coded(freezeGroup(this.#tracked))
+    return withVitrineErrors(freezeGroup(this.#tracked))
   }
 
   thaw(): Promise<void> {
-    return coded(thawGroup(this.#tracked))
+    return withVitrineErrors(thawGroup(this.#tracked))
   }
 
   /** Resolves when no process is left. The group stays, thawed. */
   async kill(): Promise<void> {
-    for (const group of this.#own) await coded(killGroup(group))
+    for (const group of this.#own) await withVitrineErrors(killGroup(group))
   }
 
   /** The usage of this group; of a child group only the CPU time is accounted. */
@@ -91,11 +91,11 @@ export class Cgroup {
   /** Kills the remaining processes and removes the group. Removing it twice is not an error. */
   async remove(): Promise<void> {
     await this.kill()
-    for (const { folder } of this.#own) await coded(this.#removal(folder))
+    for (const { folder } of this.#own) await withVitrineErrors(this.#removeFolder(folder))
   }
 }
 
-async function coded<T>(work: Promise<T>): Promise<T> {
+async function withVitrineErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -13,21 +13,21 @@ export interface GroupFolder {
 }
 
 /** The parent folder of the groups of all hosts, created with the first group and removed with the last. */
-const house = 'vitrine'
+const parentName = 'vitrine'
 
-export function houseOf({ folder }: GroupFolder): string {
-  return join(folder, house)
+export function groupsParent({ folder }: GroupFolder): string {
+  return join(folder, parentName)
 }
 
 const attempts = 20
 
 /** Creates the folder of a group. Retries if another host removes the parent folder in between. */
-export async function makeFolder(place: GroupFolder, name: string): Promise<string> {
-  const parent = houseOf(place)
+export async function makeFolder(root: GroupFolder, name: string): Promise<string> {
+  const parent = groupsParent(root)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await mkdir(parent).catch(unless('EEXIST'))
-      if (place.version === 2 && place.controllers.length > 0) await enable(parent, place.controllers)
+      await mkdir(parent).catch(ignoring('EEXIST'))
+      if (root.version === 2 && root.controllers.length > 0) await enable(parent, root.controllers)
       const folder = join(parent, name)
       await mkdir(folder)
       return folder
@@ -59,13 +59,13 @@ const removalMs = 5_000
 
 /** Removes an empty group and all groups below it. Retries, since processes that just died keep it busy for a moment. */
 export async function removeFolder(folder: string): Promise<void> {
-  await waitUntil(() => removed(folder), { withinMs: removalMs, what: `Removing ${folder}` })
+  await waitUntil(() => removed(folder), { timeoutMs: removalMs, what: `Removing ${folder}` })
 }
 
 /** Removes a group that `makeFolder` created, and the parent folder if it was the last group. */
 export async function unmakeFolder(folder: string): Promise<void> {
   await removeFolder(folder)
-  await rmdir(dirname(folder)).catch(unless('ENOTEMPTY', 'EBUSY', 'ENOENT'))
+  await rmdir(dirname(folder)).catch(ignoring('ENOTEMPTY', 'EBUSY', 'ENOENT'))
 }
 
 async function removed(folder: string): Promise<boolean> {
@@ -80,7 +80,7 @@ async function removed(folder: string): Promise<boolean> {
   }
 }
 
-function unless(...codes: string[]): (error: unknown) => void {
+function ignoring(...codes: string[]): (error: unknown) => void {
   return (error) => {
     if (!codes.includes(errorCode(error) ?? '')) throw error
   }

@@ -13,21 +13,21 @@ const freezingMs = 500
  * A frozen group is thawed.
  */
 export async function killGroup(group: Group): Promise<void> {
-  const strike = group.abilities.has('kill') ? killAtOnce : killOneByOne
+  const killAll = group.abilities.has('kill') ? killAtOnce : killOneByOne
   await waitUntil(
     async () => {
       if ((await groupPids(group)).length === 0) return true
-      await strike(group)
+      await killAll(group)
       return false
     },
-    { withinMs: dyingMs, what: `The death of every process of ${group.folder}` },
+    { timeoutMs: dyingMs, what: `Killing every process of ${group.folder}` },
   )
   await thawIfCan(group)
 }
 
 /** The kernel kills the whole tree, including forks in progress and frozen processes. */
 async function killAtOnce({ folder }: Group): Promise<void> {
-  await writeFile(join(folder, 'cgroup.kill'), '1').catch(unlessGone)
+  await writeFile(join(folder, 'cgroup.kill'), '1').catch(ignoreGone)
 }
 
 /** Freezes first: a frozen process can neither fork nor free its pid. Under v1 it dies only once thawed. */
@@ -38,7 +38,7 @@ async function killOneByOne(group: Group): Promise<void> {
 }
 
 async function thawIfCan(group: Group): Promise<void> {
-  if (group.abilities.has('freeze')) await thawGroup(group).catch(unlessGone)
+  if (group.abilities.has('freeze')) await thawGroup(group).catch(ignoreGone)
 }
 
 /** A process that may not be killed is tried again in the next round, until the timeout. */
@@ -50,6 +50,6 @@ function killProcess(pid: number): void {
   }
 }
 
-function unlessGone(error: unknown): void {
+function ignoreGone(error: unknown): void {
   if (!isGone(error)) throw error
 }

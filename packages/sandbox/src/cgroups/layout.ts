@@ -30,14 +30,14 @@ export function hierarchies(mounts: readonly CgroupMount[], positions: Positions
 
 /** The folders from this process's group up to the mount point; only the mount point if that group is not visible. */
 function foldersUp(mount: CgroupMount, position: string): string[] {
-  const inside = within(mount.root, position)
+  const inside = relativeTo(mount.root, position)
   const folders = [mount.path]
   for (const part of inside.split('/').filter((name) => name !== ''))
     folders.unshift(`${folders[0] === '/' ? '' : folders[0]}/${part}`)
   return folders
 }
 
-function within(root: string, position: string): string {
+function relativeTo(root: string, position: string): string {
   if (position.split('/').includes('..')) return ''
   if (root === '/') return position
   return position === root || position.startsWith(`${root}/`) ? position.slice(root.length) : ''

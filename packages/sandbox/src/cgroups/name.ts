@@ -12,13 +12,13 @@ export function checkName(name: string): void {
 }
 
 /** The name prefix of a sandbox's groups, unique to this sandbox. */
-export function groupPrefix(mark: string): string {
-  const shown = mark.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
-  const exact = createHash('sha256').update(mark).digest('hex').slice(0, 16)
+export function groupPrefix(ownerTag: string): string {
+  const shown = ownerTag.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
+  const exact = createHash('sha256').update(ownerTag).digest('hex').slice(0, 16)
   return `sbx-${shown}-${exact}-`
 }
 
 /** A new name for each start: the cleanup after a dead host must not remove the group of the next start. */
-export function freshGroupName(mark: string): string {
-  return `${groupPrefix(mark)}${randomHex(4)}`
+export function freshGroupName(ownerTag: string): string {
+  return `${groupPrefix(ownerTag)}${randomHex(4)}`
 }

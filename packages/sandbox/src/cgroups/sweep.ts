@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from './access.ts'
-import { houseOf, subfolders, unmakeFolder } from './folders.ts'
+import { groupsParent, subfolders, unmakeFolder } from './folders.ts'
 import { killGroup } from './kill.ts'
 
 /**
@@ -12,13 +12,13 @@ import { killGroup } from './kill.ts'
  */
 export async function sweepCgroups({ hierarchies }: CgroupAccess, prefix: string): Promise<string[]> {
   if (prefix === '')
-    throw new VitrineError('argument_invalid', 'prefix: expected the beginning of a name, got nothing.')
+    throw new VitrineError('argument_invalid', 'prefix: expected a name prefix, got an empty text.')
   const names = new Set<string>()
-  for (const { place, abilities } of hierarchies) {
-    for (const folder of await subfolders(houseOf(place))) {
+  for (const { root, abilities } of hierarchies) {
+    for (const folder of await subfolders(groupsParent(root))) {
       if (!basename(folder).startsWith(prefix)) continue
       names.add(basename(folder))
-      await killGroup({ version: place.version, folder, abilities })
+      await killGroup({ version: root.version, folder, abilities })
       await unmakeFolder(folder)
     }
   }

@@ -13,19 +13,19 @@ import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { removeStaging, SandboxFileSystem } from './sandbox-file-system.ts'
-import type { Settings } from './settings.ts'
+import type { SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
 
 /** How long a shutdown waits for the exit events of its processes to be written. */
-const endingMs = 5_000
+const exitEventsMs = 5_000
 
 type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
 /** The parts of a sandbox that exist only while its machine runs. */
 interface Running {
   readonly machine: Machine
-  readonly wayOut: EgressGateway | undefined
+  readonly gateway: EgressGateway | undefined
   readonly forwards: Forwards
   readonly files: SandboxFileSystem
 }
@@ -34,7 +34,7 @@ interface Running {
 export class EngineCore {
   readonly id: string
   readonly store: Store
-  readonly settings: Settings
+  readonly settings: SandboxSettings
   readonly table: ProcessTable
   readonly beforeStop = new BeforeStop()
   readonly terminals = new PtySessions()
@@ -44,14 +44,14 @@ export class EngineCore {
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  #lastChange: Promise<unknown> = Promise.resolve()
   #stopping: Promise<void> | undefined
-  #lastOfStart: (() => Promise<void>) | undefined
+  #finalStartStep: (() => Promise<void>) | undefined
   /** For events that belong to no call. */
   readonly #journal: Journal
-  readonly #onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
+  readonly #onStoreLost = () => void this.#serialized(() => this.#shutDown()).catch(() => undefined)
 
-  constructor(id: string, store: Store, settings: Settings, journal: Journal) {
+  constructor(id: string, store: Store, settings: SandboxSettings, journal: Journal) {
     this.id = id
     this.#journal = journal
     this.store = store
@@ -85,22 +85,22 @@ export class EngineCore {
   }
 
   /** Sets the last step of every start. If it fails, the start fails. */
-  endStartWith(prepare: () => Promise<void>): void {
-    this.#lastOfStart = prepare
+  setFinalStartStep(prepare: () => Promise<void>): void {
+    this.#finalStartStep = prepare
   }
 
   start(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state === 'destroyed') this.ready()
       if (this.#running !== undefined) return
       try {
         await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
-        this.#running = await this.#raise(journal)
+        this.#running = await this.#boot(journal)
         this.#state = 'running'
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
-        await this.#lastOfStart?.()
+        await this.#finalStartStep?.()
       } catch (error) {
-        await this.#leave().catch(() => undefined)
+        await this.#shutDown().catch(() => undefined)
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
@@ -110,7 +110,7 @@ export class EngineCore {
         await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
       } catch (error) {
         // A machine whose start is not in the journal must not run.
-        await this.#leave()
+        await this.#shutDown()
         throw error
       }
     })
@@ -126,10 +126,10 @@ export class EngineCore {
 
   /** Ends everything without an event, for a sandbox whose start failed. */
   abandon(): Promise<void> {
-    return this.#inTurn(() => this.#leave())
+    return this.#serialized(() => this.#shutDown())
   }
 
-  async #raise(journal: Journal): Promise<Running> {
+  async #boot(journal: Journal): Promise<Running> {
     const { isolation, network, rootfs, egress } = this.settings
     const { machine, degraded } = await journal.operate(
       'build_machine',
@@ -142,19 +142,19 @@ export class EngineCore {
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
-      machine.onLost((reason) => void withoutOperation(() => this.#lost(journal, machine, reason)))
-      const wayOut = machine.sharesLoopback ? undefined : this.#wayOut(machine, journal)
-      if (wayOut !== undefined && egress.length > 0)
-        await journal.operate('open_network', { reach: egress }, () => wayOut.allow(egress))
-      const files = await this.#openFiles(machine, wayOut)
-      return { machine, wayOut, files, forwards: new Forwards((port) => machine.connect(port)) }
+      machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(journal, machine, reason)))
+      const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine, journal)
+      if (gateway !== undefined && egress.length > 0)
+        await journal.operate('open_network', { reach: egress }, () => gateway.allow(egress))
+      const files = await this.#openFiles(machine, gateway)
+      return { machine, gateway, files, forwards: new Forwards((port) => machine.connect(port)) }
     } catch (error) {
       await machine.close()
       throw error
     }
   }
 
-  #wayOut(machine: Machine, journal: Journal): EgressGateway {
+  #createGateway(machine: Machine, journal: Journal): EgressGateway {
     return new EgressGateway(machine, journal, (socket) =>
       processOfSocket(machine, socket, (pid) => this.processOf(pid)),
     )
@@ -162,17 +162,17 @@ export class EngineCore {
 
   /** Adds egress targets for its commands; does nothing where the machine has no egress gateway. */
   async allowEgress(journal: Journal, egress: readonly string[]): Promise<void> {
-    const { wayOut } = this.ready()
-    const missing = wayOut?.missing(egress) ?? []
+    const { gateway } = this.ready()
+    const missing = gateway?.missing(egress) ?? []
     if (missing.length === 0) return
-    await journal.operate('open_network', { egress: missing }, () => wayOut?.allow(missing))
+    await journal.operate('open_network', { egress: missing }, () => gateway?.allow(missing))
   }
 
-  async #openFiles(machine: Machine, wayOut: EgressGateway | undefined): Promise<SandboxFileSystem> {
+  async #openFiles(machine: Machine, gateway: EgressGateway | undefined): Promise<SandboxFileSystem> {
     try {
       return await SandboxFileSystem.open(this.settings, machine, this.#journal, this.store, this.turns)
     } catch (error) {
-      await wayOut?.close()
+      await gateway?.close()
       throw error
     }
   }
@@ -198,15 +198,15 @@ export class EngineCore {
 
   /** Ends every process and the machine. */
   shutdown(journal: Journal, facts: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#running === undefined) return
-      await this.#leave()
+      await this.#shutDown()
       await journal.append([{ type: 'sandbox.stopped', data: facts }])
     })
   }
 
   pause(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state === 'paused') return
       await this.ready().machine.pause()
       this.#state = 'paused'
@@ -215,7 +215,7 @@ export class EngineCore {
   }
 
   resume(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state !== 'paused') {
         this.ready()
         return
@@ -227,9 +227,9 @@ export class EngineCore {
   }
 
   destroy(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state === 'destroyed') return
-      await this.#leave()
+      await this.#shutDown()
       this.#state = 'destroyed'
       removeStaging(this.settings)
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
@@ -238,36 +238,36 @@ export class EngineCore {
   }
 
   /** Marks running processes as cancelled by us, then shuts the machine down. */
-  async #leave(): Promise<void> {
+  async #shutDown(): Promise<void> {
     const running = this.#running
     if (running === undefined) return
     this.#running = undefined
     this.#state = 'stopped'
     this.store.lost.removeEventListener('abort', this.#onStoreLost)
-    const entries = this.table.leave()
-    const { machine, wayOut, forwards, files } = running
+    const entries = this.table.cancelAll()
+    const { machine, gateway, forwards, files } = running
     await files.flushBeforeShutdown()
-    const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
+    const [closed] = await Promise.allSettled([machine.close(), gateway?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
-    await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])
+    await Promise.race([ended, sleep(exitEventsMs, undefined, { ref: false })])
     await files.close()
     await this.streams.ended()
     if (closed.status === 'rejected') throw closed.reason
   }
 
-  async #lost(journal: Journal, machine: Machine, reason: string): Promise<void> {
+  async #onMachineLost(journal: Journal, machine: Machine, reason: string): Promise<void> {
     if (this.#running?.machine !== machine) return
-    const errorMessage = `The sandbox's machine ended without being asked to (${reason}).`
+    const errorMessage = `The sandbox's machine ended unexpectedly (${reason}).`
     await journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
-    await this.#inTurn(() => this.#leave())
+    await this.#serialized(() => this.#shutDown())
   }
 
   /** Runs one change of state at a time. */
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(change, change)
-    this.#turn = turn.catch(() => undefined)
+  #serialized<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#lastChange.then(change, change)
+    this.#lastChange = turn.catch(() => undefined)
     return turn
   }
 }
@@ -281,7 +281,7 @@ function warnOfFallback(degraded: readonly Degradation[]): void {
     })
 }
 
-function watchingOf({ watch }: Settings): Capabilities['watching'] {
+function watchingOf({ watch }: SandboxSettings): Capabilities['watching'] {
   if (watch === undefined) return 'none'
   return watch.mode === 'native' ? 'native' : 'poll'
 }

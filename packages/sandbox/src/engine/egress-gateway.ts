@@ -15,7 +15,7 @@ import { withoutOperation } from '../without-operation.ts'
 const proxyPort = 3128
 
 /** Finds the process that opened a connection from inside the sandbox, if it can be determined. */
-export type WhoConnects = (socket: Socket) => Promise<string | undefined>
+export type ConnectionProcessLookup = (socket: Socket) => Promise<string | undefined>
 
 /**
  * Lets a sandbox without network reach the listed hosts and ports and nothing else. Listed ports of the host's own
@@ -24,18 +24,18 @@ export type WhoConnects = (socket: Socket) => Promise<string | undefined>
 export class EgressGateway {
   readonly #machine: Machine
   readonly #journal: Journal
-  readonly #who: WhoConnects
+  readonly #findProcess: ConnectionProcessLookup
   readonly #listed = new Set<string>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   #proxy: EgressProxy | undefined
   #opening: Promise<void> = Promise.resolve()
 
-  constructor(machine: Machine, journal: Journal, who: WhoConnects) {
+  constructor(machine: Machine, journal: Journal, findProcess: ConnectionProcessLookup) {
     this.#machine = machine
     this.#journal = journal
     // A connection is allowed whether or not its process is known, so a failed lookup is ignored.
-    this.#who = (socket) => who(socket).catch(() => undefined)
+    this.#findProcess = (socket) => findProcess(socket).catch(() => undefined)
   }
 
   /** The proxy variables for every command. */
@@ -53,9 +53,9 @@ export class EgressGateway {
     readAllowList(entries, 'egress')
     const opening = this.#opening.then(async () => {
       for (const entry of this.missing(entries)) {
-        const [own] = loopbackEntry(entry)
-        if (own === undefined) await this.#allowThroughProxy(entry)
-        else await this.#forward(...own)
+        const [loopback] = loopbackEntry(entry)
+        if (loopback === undefined) await this.#allowThroughProxy(entry)
+        else await this.#forward(...loopback)
         this.#listed.add(entry)
       }
     })
@@ -76,7 +76,7 @@ export class EgressGateway {
     const server = await this.#listen(proxyPort)
     this.#proxy = proxy
     server.on('connection', (socket) => {
-      void this.#who(socket).then((process) => proxy.handle(socket, { ...(process && { process }) }))
+      void this.#findProcess(socket).then((process) => proxy.handle(socket, { ...(process && { process }) }))
     })
   }
 
@@ -85,7 +85,9 @@ export class EgressGateway {
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
-      void this.#who(socket).then((process) => forwardToHost(socket, { host, port }, process, this.#record))
+      void this.#findProcess(socket).then((process) =>
+        forwardToHost(socket, { host, port }, process, this.#record),
+      )
     })
   }
 
@@ -104,8 +106,8 @@ export class EgressGateway {
 function loopbackEntry(entry: string): [port: number, host: string][] {
   const target = readTarget(entry)
   if (!('host' in target)) return []
-  const own = target.host === 'localhost' || addressKind(target.host) === 'loopback'
-  return own ? [[target.port, target.host]] : []
+  const loopback = target.host === 'localhost' || addressKind(target.host) === 'loopback'
+  return loopback ? [[target.port, target.host]] : []
 }
 
 /** Records the connection before dialing the host; a connection that cannot be recorded is closed. */

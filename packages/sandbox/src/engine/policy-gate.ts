@@ -16,32 +16,32 @@ const askMs = 10 * 60_000
 export class PolicyGate {
   readonly #policy: CommandPolicy
   /** Carries the judgement to the gate: a gate sees only the event, in which secrets are masked. */
-  readonly #judged = new AsyncLocalStorage<Judgement | 'beyond'>()
+  readonly #judged = new AsyncLocalStorage<Judgement | 'unchecked'>()
 
   constructor(journal: Journal, policy: CommandPolicy, ask?: AskAboutCommand) {
     this.#policy = policy
     const gate: Parameters<Journal['gate']>[1] = async (_, { signal }) => {
       const judgement = this.#judged.getStore()
       if (judgement === undefined) return { answer: 'deny', reason: 'the command was not judged' }
-      if (judgement === 'beyond') return { answer: 'allow', reason: 'the host itself starts this program' }
+      if (judgement === 'unchecked') return { answer: 'allow', reason: 'the host starts this program' }
       const { verdict, reason } = judgement
       if (verdict === 'allow') return 'allow'
       if (verdict === 'deny') return { answer: 'deny', reason }
-      if (ask === undefined) return { answer: 'deny', reason: `${reason} There is nobody to ask.` }
+      if (ask === undefined) return { answer: 'deny', reason: `${reason} No \`onAsk\` function was given.` }
       return (await ask(judgement, { signal }))
-        ? { answer: 'allow', reason: `asked: ${reason}` }
+        ? { answer: 'allow', reason: `approved: ${reason}` }
         : { answer: 'deny', reason }
     }
     journal.gate('policy', gate, { ops: ['exec', 'spawn'], timeoutMs: askMs })
   }
 
   /** Runs an operation whose gate decides by the judgement of this command. */
-  judging<T>(command: Command, shell: string | readonly string[] | undefined, operation: () => T): T {
+  withJudgement<T>(command: Command, shell: string | readonly string[] | undefined, operation: () => T): T {
     return this.#judged.run(judge(this.#policy, command, shell), operation)
   }
 
   /** Runs an operation whose gate allows the command without judging it. */
-  passing<T>(operation: () => T): T {
-    return this.#judged.run('beyond', operation)
+  unchecked<T>(operation: () => T): T {
+    return this.#judged.run('unchecked', operation)
   }
 }

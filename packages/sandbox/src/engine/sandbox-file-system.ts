@@ -12,7 +12,7 @@ import { watchWorkspace } from '../watching/watch-workspace.ts'
 import type { Watcher } from '../watching/watcher.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { ActiveTurns } from './active-turns.ts'
-import type { Settings } from './settings.ts'
+import type { SandboxSettings } from './settings.ts'
 
 const closingMs = 5_000
 
@@ -21,20 +21,20 @@ export class SandboxFileSystem {
   readonly context: FileContext
   readonly machine: Machine
   readonly #ending = new AbortController()
-  readonly #unwatching = new AbortController()
+  readonly #stopWatching = new AbortController()
   readonly #calls = new Set<Promise<void>>()
   /** Whether the watcher runs commands in the sandbox; if so, it sees no changes while the sandbox is paused. */
   readonly watchesViaExec: boolean
   #watcher: Watcher | undefined
 
-  private constructor(room: FileContext, machine: Machine, looksByCommands: boolean) {
-    this.context = room
+  private constructor(context: FileContext, machine: Machine, watchesViaExec: boolean) {
+    this.context = context
     this.machine = machine
-    this.watchesViaExec = looksByCommands
+    this.watchesViaExec = watchesViaExec
   }
 
   static async open(
-    settings: Settings,
+    settings: SandboxSettings,
     machine: Machine,
     journal: Journal,
     store: Store,
@@ -51,33 +51,33 @@ export class SandboxFileSystem {
         mounts: mountsIn(settings, machine),
         onDisk: (path) => machine.onDisk(path),
       })
-      const side = new SandboxFileSystem(
-        { places, staging, chownsToOwner: machine.givesFilesAway },
+      const fileSystem = new SandboxFileSystem(
+        { places, staging, chownsToOwner: machine.chownsFiles },
         machine,
         watch?.mode === 'find',
       )
       await journal.operate('prepare_staging', {}, () => staging.clear())
       if (watch !== undefined)
-        side.#watcher = await journal.operate(
+        fileSystem.#watcher = await journal.operate(
           'start_watching',
           { mode: watch.mode, ignore: watch.ignore },
           () =>
             withoutOperation(() =>
               watchWorkspace({
-                root: side.context.places.root.directory,
+                root: fileSystem.context.places.root.directory,
                 path: machine.root,
                 settings: watch,
                 journal,
                 store,
                 marks: join(folders.state, 'marks'),
                 run: (argv) => runQuietly(machine, argv),
-                signal: AbortSignal.any([side.#unwatching.signal, store.lost]),
+                signal: AbortSignal.any([fileSystem.#stopWatching.signal, store.lost]),
                 context: () => turns.only ?? {},
               }),
             ),
           { finish: ({ entries }) => ({ entries }) },
         )
-      return side
+      return fileSystem
     } catch (error) {
       staging.close()
       places?.close()
@@ -92,19 +92,19 @@ export class SandboxFileSystem {
 
   /** Runs a call on the files. The shutdown awaits it, so that no change is left half done. */
   async tracked<T>(call: () => T | Promise<T>): Promise<T> {
-    const over = Promise.withResolvers<void>()
-    this.#calls.add(over.promise)
+    const ended = Promise.withResolvers<void>()
+    this.#calls.add(ended.promise)
     try {
       return await call()
     } finally {
-      this.#calls.delete(over.promise)
-      over.resolve()
+      this.#calls.delete(ended.promise)
+      ended.resolve()
     }
   }
 
   /** Resolves once every change made before the call is in the journal. */
   async flush(): Promise<void> {
-    await this.mustBeWatched().flush()
+    await this.requireWatcher().flush()
   }
 
   /** Like `flush`, but does nothing where the workspace is not watched. */
@@ -112,7 +112,7 @@ export class SandboxFileSystem {
     await this.#watcher?.flush()
   }
 
-  mustBeWatched(): Watcher {
+  requireWatcher(): Watcher {
     if (this.#watcher === undefined)
       throw new VitrineError('unsupported', 'The workspace is not watched: `watch` was set to false.')
     return this.#watcher
@@ -123,7 +123,7 @@ export class SandboxFileSystem {
     if (!this.watchesViaExec) return
     await this.#endCalls()
     await this.#withinLimit(this.flushWatcher())
-    this.#unwatching.abort()
+    this.#stopWatching.abort()
   }
 
   /** Closes the watcher after a last scan, so that the journal has all changes by processes and calls. */
@@ -131,7 +131,7 @@ export class SandboxFileSystem {
     await this.#endCalls()
     const closed = this.#watcher?.close().catch(() => undefined)
     await this.#withinLimit(closed)
-    this.#unwatching.abort()
+    this.#stopWatching.abort()
     await closed
     await this.context.staging.clear().catch(() => undefined)
     this.context.staging.close()
@@ -149,7 +149,7 @@ export class SandboxFileSystem {
 }
 
 /** The host's directories that are mounted in the workspace. */
-function mountsIn({ binds }: Settings, { root, capabilities }: Machine): readonly PlaceMount[] {
+function mountsIn({ binds }: SandboxSettings, { root, capabilities }: Machine): readonly PlaceMount[] {
   if (capabilities.isolation === 'none') return []
   return binds.filter(({ source, target }) => target.startsWith(`${root}/`) && statSync(source).isDirectory())
 }
@@ -176,6 +176,6 @@ export function untilEither(signal: AbortSignal | undefined, ending: AbortSignal
 }
 
 /** Removes the staging folder of a destroyed sandbox, which lies beside its workspace. */
-export function removeStaging({ folders }: Settings): void {
+export function removeStaging({ folders }: SandboxSettings): void {
   rmSync(folders.staging, { recursive: true, force: true })
 }

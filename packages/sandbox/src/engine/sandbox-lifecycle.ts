@@ -80,7 +80,7 @@ export class SandboxLifecycle implements Lifecycle {
   async onBeforeStop(hook: (() => void | Promise<void>) | Command): Promise<void> {
     if (typeof hook === 'function') this.#core.beforeStop.add(hook)
     else if (typeof hook === 'string' || Array.isArray(hook))
-      this.#core.beforeStop.add(() => this.#obey(hook))
+      this.#core.beforeStop.add(() => this.#runHookCommand(hook))
     else {
       const got = typeof hook
       throw new VitrineError(
@@ -90,7 +90,7 @@ export class SandboxLifecycle implements Lifecycle {
     }
   }
 
-  async #obey(command: Command): Promise<void> {
+  async #runHookCommand(command: Command): Promise<void> {
     const { outcome, exitCode, signal, stderr } = await this.#exec(command)
     if (outcome === 'ok') return
     const how = exitCode === null ? (signal ?? outcome) : `exit code ${exitCode}`

@@ -24,7 +24,7 @@ import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../te
 import type { PtyUpdate } from '../terminals/pty-update.ts'
 import { checkArchive, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, hydrate, persist } from './archiving.ts'
-import { type Caller, execute, start } from './commands.ts'
+import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 import { untilEither } from './sandbox-file-system.ts'
@@ -48,7 +48,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   readonly #core: EngineCore
   readonly #journal: Journal
   readonly #gate: PolicyGate | undefined
-  readonly #caller: Caller
+  readonly #caller: CommandCaller
   readonly #pty: PtyTool
   readonly #closeStore: () => Promise<void>
 
@@ -65,7 +65,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     this.#gate = gate
     this.#closeStore = closeStore
     this.#caller = { core, journal, gate }
-    this.#pty = createPtyTool({ journal, spawn: (...asked) => this.#spawn(...asked) }, core.terminals)
+    this.#pty = createPtyTool({ journal, spawn: (...request) => this.#spawn(...request) }, core.terminals)
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
     this.files = new SandboxFiles(core, journal)
@@ -101,18 +101,18 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   /** Runs a command of the host: journaled like every other, but not judged by the policy. */
   execUnchecked(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     const run = () => execute({ ...this.#caller, gate: undefined }, command, options)
-    return this.#gate === undefined ? run() : this.#gate.passing(run)
+    return this.#gate === undefined ? run() : this.#gate.unchecked(run)
   }
 
   /** Starts a command and resolves when it has ended or the yield time is over; the form that models call. */
-  async ptyExecStart(asked: PtyStart): Promise<PtyUpdate> {
-    checkOptions('ptyExecStart', processOptions.ptyStart, asked)
-    return this.#pty.ptyExecStart(asked)
+  async ptyExecStart(request: PtyStart): Promise<PtyUpdate> {
+    checkOptions('ptyExecStart', processOptions.ptyStart, request)
+    return this.#pty.ptyExecStart(request)
   }
 
-  async ptyWriteStdin(asked: PtyWrite): Promise<PtyUpdate> {
-    checkOptions('ptyWriteStdin', processOptions.ptyWrite, asked)
-    return this.#pty.ptyWriteStdin(asked)
+  async ptyWriteStdin(request: PtyWrite): Promise<PtyUpdate> {
+    checkOptions('ptyWriteStdin', processOptions.ptyWrite, request)
+    return this.#pty.ptyWriteStdin(request)
   }
 
   ptyTerminateAll(): Promise<void> {
@@ -132,12 +132,12 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     command: readonly string[],
     options: SpawnOptions & { onStderr?(chunk: Uint8Array): void } = {},
   ): Promise<PipedProcess> {
-    const { onStderr, ...spawning } = options
+    const { onStderr, ...spawnOptions } = options
     const onOutput: OutputListener = (_stream, chunk) => onStderr?.(chunk)
     // The caller that opens a session has decided to run this program; the policy judges the commands that follow.
-    const begin = () =>
-      start({ ...this.#caller, gate: undefined }, command, spawning, { rawStdout: true, onOutput })
-    const entry = await (this.#gate === undefined ? begin() : this.#gate.passing(begin))
+    const startProgram = () =>
+      start({ ...this.#caller, gate: undefined }, command, spawnOptions, { rawStdout: true, onOutput })
+    const entry = await (this.#gate === undefined ? startProgram() : this.#gate.unchecked(startProgram))
     return pipedProcess(entry)
   }
 
@@ -208,8 +208,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {
-    const { context: room, ending } = this.#core.files()
-    return { room, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
+    const { context, ending } = this.#core.files()
+    return { context, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
   }
 
   async record(events: readonly EventInput[]): Promise<void> {

@@ -18,21 +18,21 @@ export class OpenStreams {
     open: (ended: (end: StreamEnd, error?: unknown) => void) => ReadableStream<Uint8Array>,
     finish: () => Facts = () => ({}),
   ): Promise<ReadableStream<Uint8Array>> {
-    const handed = Promise.withResolvers<ReadableStream<Uint8Array>>()
+    const opened = Promise.withResolvers<ReadableStream<Uint8Array>>()
     let stream: ReadableStream<Uint8Array> | undefined
     const operation = journal.operate(
       op,
       data,
       async () => {
-        const over = Promise.withResolvers<StreamEnd>()
-        let isOver = false
+        const streamEnd = Promise.withResolvers<StreamEnd>()
+        let hasEnded = false
         stream = open((end, error) => {
-          isOver = true
-          if (error === undefined) over.resolve(end)
-          else over.reject(error)
+          hasEnded = true
+          if (error === undefined) streamEnd.resolve(end)
+          else streamEnd.reject(error)
         })
-        if (!isOver) handed.resolve(stream)
-        return over.promise
+        if (!hasEnded) opened.resolve(stream)
+        return streamEnd.promise
       },
       {
         finish: ({ bytes, left }) => ({ bytes, ...(left && { outcome: 'cancelled' as const }), ...finish() }),
@@ -40,10 +40,10 @@ export class OpenStreams {
     )
     const running = operation
       // Once the stream is handed over, its reader gets the error from the stream.
-      .then(() => handed.resolve(stream!), handed.reject)
+      .then(() => opened.resolve(stream!), opened.reject)
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
-    return handed.promise
+    return opened.promise
   }
 
   async ended(): Promise<void> {

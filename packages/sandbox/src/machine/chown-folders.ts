@@ -17,30 +17,30 @@ export interface OwnFolders {
 export function chownFolders(user: User, { root, home, managed, homeGiven, own }: OwnFolders): void {
   // These folders also hold the host's own state, so other users may traverse them but not list them.
   for (const folder of own.flatMap((one) => [dirname(one), one])) chmodSync(folder, 0o711)
-  if (managed) giveAway(root, user)
-  if (!homeGiven) giveAway(home, user)
-  for (const folder of [root, home]) mustBeReached(folder, user)
+  if (managed) chownTree(root, user)
+  if (!homeGiven) chownTree(home, user)
+  for (const folder of [root, home]) assertSearchable(folder, user)
 }
 
-function mustBeReached(folder: string, { name, uid, gid }: User): void {
-  const who = { name, uid, gids: [gid], all: uid === 0, owns: true }
+function assertSearchable(folder: string, { name, uid, gid }: User): void {
+  const identity = { name, uid, gids: [gid], all: uid === 0, owns: true }
   for (let at = dirname(folder); ; at = dirname(at)) {
-    if (!may(statSync(at), 'search', who))
+    if (!may(statSync(at), 'search', identity))
       throw new VitrineError(
         'argument_invalid',
-        `user: "${name}" may not enter ${at}, so it could not work in ${folder}; choose a place that others may enter.`,
+        `user: "${name}" may not enter ${at}, a parent of ${folder}; choose a folder that other users may enter.`,
       )
     if (at === dirname(at)) return
   }
 }
 
 /** Changes the owner of a whole tree. Safe from races only before any process of the sandbox runs. */
-export function giveAway(path: string, owner: { readonly uid: number; readonly gid: number }): void {
+export function chownTree(path: string, owner: { readonly uid: number; readonly gid: number }): void {
   const { uid, gid } = lstatSync(path)
   if (uid !== owner.uid || gid !== owner.gid) lchownSync(path, owner.uid, owner.gid)
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const full = join(path, entry.name)
-    if (entry.isDirectory()) giveAway(full, owner)
+    if (entry.isDirectory()) chownTree(full, owner)
     else lchownSync(full, owner.uid, owner.gid)
   }
 }

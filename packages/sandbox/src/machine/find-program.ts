@@ -10,9 +10,9 @@ export function findProgram(launch: Launch): string {
   const { ENOENT, EACCES } = os.errno
   let errno = ENOENT
   for (const file of candidates(name, launch)) {
-    const seen = look(file)
-    if (seen === 'executable') return file
-    if (seen === 'other') errno = EACCES
+    const kind = inspect(file)
+    if (kind === 'executable') return file
+    if (kind === 'other') errno = EACCES
   }
   throw launchError('exec', errno, name, launch)
 }
@@ -33,8 +33,8 @@ function candidates(name: string, { cwd, env }: Launch): string[] {
   return (env.PATH ?? '').split(':').map((folder) => join(resolve(cwd, folder), name))
 }
 
-function look(file: string): 'executable' | 'other' | 'missing' {
-  if (!isThere(file)) return 'missing'
+function inspect(file: string): 'executable' | 'other' | 'missing' {
+  if (!exists(file)) return 'missing'
   try {
     if (!statSync(file).isFile()) return 'other'
     accessSync(file, constants.X_OK)
@@ -45,7 +45,7 @@ function look(file: string): 'executable' | 'other' | 'missing' {
 }
 
 /** A file in a folder that may not be searched counts as missing, as in shells. */
-function isThere(file: string): boolean {
+function exists(file: string): boolean {
   try {
     accessSync(file, constants.F_OK)
     return true

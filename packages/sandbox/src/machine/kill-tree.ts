@@ -44,20 +44,20 @@ export async function killMembers(
     if (performance.now() > until) {
       throw new VitrineError(
         'internal',
-        `Processes ${left.join(', ')} are still there ${waitMs} ms after SIGKILL.`,
+        `Processes ${left.join(', ')} still exist ${waitMs} ms after SIGKILL.`,
       )
     }
     await sleep(2)
   }
 }
 
-let coming: Promise<ReadonlyMap<number, ProcessRow>> | undefined
+let nextTable: Promise<ReadonlyMap<number, ProcessRow>> | undefined
 
 /** Reads the process table after the call; calls in the same tick share one reading. */
 function freshTable(): Promise<ReadonlyMap<number, ProcessRow>> {
-  coming ??= immediately().then(() => {
-    coming = undefined
+  nextTable ??= immediately().then(() => {
+    nextTable = undefined
     return readProcessTable()
   })
-  return coming
+  return nextTable
 }

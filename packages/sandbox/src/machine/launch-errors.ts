@@ -14,7 +14,7 @@ export function launchError(step: string, errno: number, what: string, { argv, c
   if (errno === EAGAIN || errno === ENOMEM) {
     return new VitrineError(
       'process_refused',
-      `No process could be started for "${program}": the limit on processes or memory is reached.`,
+      `"${program}" could not be started: the limit of processes or memory is reached.`,
       { details },
     )
   }
@@ -23,7 +23,7 @@ export function launchError(step: string, errno: number, what: string, { argv, c
       details,
     })
   if (step === 'exec' && [EACCES, ENOEXEC, EISDIR, EPERM].includes(errno))
-    return new VitrineError('command_not_executable', `"${program}" is there but cannot be executed.`, {
+    return new VitrineError('command_not_executable', `"${program}" exists but cannot be executed.`, {
       details,
     })
   if (step === 'exec' && (errno === E2BIG || errno === EINVAL))

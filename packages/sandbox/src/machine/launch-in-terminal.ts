@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched } from './machine.ts'
 import { readProcessTable } from './process-table.ts'
-import { keeperAt, killKept, signalSupervised, stopKept } from './supervised.ts'
+import { killSupervised, signalSupervised, stopSupervised, supervisorAt } from './supervised.ts'
 import { startWithTerminal } from './terminal.ts'
 
 export interface TerminalTarget {
@@ -34,14 +34,16 @@ export async function launchInTerminal(
     await ended
     throw launchError(failure.step, failure.errno, failure.what, launch)
   }
-  const supervisor = keeperAt([...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0)
+  const supervisor = supervisorAt(
+    [...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0,
+  )
   return {
     pid,
     top: pid,
     ended,
     terminal,
     signal: (name, scope) => signalSupervised(supervisor, name, scope),
-    killTree: async () => void (await killKept(supervisor)),
-    stopTree: async (graceMs) => void (await stopKept(supervisor, graceMs)),
+    killTree: async () => void (await killSupervised(supervisor)),
+    stopTree: async (graceMs) => void (await stopSupervised(supervisor, graceMs)),
   }
 }

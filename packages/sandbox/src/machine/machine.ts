@@ -68,11 +68,11 @@ export interface Machine {
   readonly root: string
   readonly home: string
   /** The folders in which a command may start: the workspace, HOME, /tmp and, under isolation, the binds. */
-  readonly places: readonly string[]
+  readonly cwdRoots: readonly string[]
   /** The host's path of a path inside; undefined for paths that only the machine has. */
   onDisk(path: string): string | undefined
   /** Whether files that the host creates in the workspace must be chowned to its owner. */
-  readonly givesFilesAway: boolean
+  readonly chownsFiles: boolean
   /** A user's ids as they are on the workspace's disk. */
   fileUser(name: string): Identity
   /** The variables that every command gets. */

@@ -23,14 +23,14 @@ interface StartedPipes {
 /** Starts a program with three pipes in a new session, for platforms without `vitrine-machine`. */
 export async function startWithPipes(program: Program, launch: Launch): Promise<StartedPipes> {
   const { file, args, cwd, env, ids } = program
-  const child = spawnOrExplain(launch, file, args, {
+  const child = spawnOrThrow(launch, file, args, {
     ...(cwd !== undefined && { cwd }),
     ...ids,
     env,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  const { pid, ended } = await begun(child, launch)
+  const { pid, ended } = await started(child, launch)
   const { stdin, stdout, stderr } = child
   if (!stdin || !stdout || !stderr)
     throw new VitrineError('internal', 'A process was started without its pipes.')
@@ -41,7 +41,7 @@ export async function startWithPipes(program: Program, launch: Launch): Promise<
 }
 
 /** Node throws some of the kernel's errors from `spawn` and emits others; this converts the thrown ones. */
-export function spawnOrExplain(
+export function spawnOrThrow(
   launch: Launch,
   file: string,
   args: readonly string[],
@@ -55,12 +55,12 @@ export function spawnOrExplain(
 }
 
 /** Resolves with the process id, or rejects with the reason why the process did not start. */
-export function begun(
+export function started(
   child: ChildProcess,
   launch: Launch,
 ): Promise<{ pid: number; ended: Promise<WaitStatus> }> {
-  const ended = new Promise<WaitStatus>((settle) => {
-    child.once('exit', (code, signal) => settle({ code, signal }))
+  const ended = new Promise<WaitStatus>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {

@@ -21,14 +21,14 @@ export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   return table
 }
 
-const gone: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
+const goneCodes: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
 
 export function readRow(pid: number): ProcessRow | undefined {
   try {
     return parseRow(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch (error) {
     // Any other error, such as EMFILE, does not mean that the process is gone.
-    if (gone.has(error instanceof Error && 'code' in error ? error.code : undefined)) return undefined
+    if (goneCodes.has(error instanceof Error && 'code' in error ? error.code : undefined)) return undefined
     throw error
   }
 }

@@ -11,7 +11,7 @@ export interface Supervisor {
   readonly startedAt: number
 }
 
-export function keeperAt(pid: number): Supervisor {
+export function supervisorAt(pid: number): Supervisor {
   return { pid, startedAt: readRow(pid)?.startedAt ?? -1 }
 }
 
@@ -39,11 +39,11 @@ export function signalSupervised(
 }
 
 /** Kills the supervisor's descendants. Resolves to false if the supervisor has ended already. */
-export function killKept(supervisor: Supervisor): Promise<boolean> {
+export function killSupervised(supervisor: Supervisor): Promise<boolean> {
   return whileStopped(supervisor, () => killMembers((table) => descendantsOf([supervisor.pid], table)))
 }
 
-export async function stopKept(supervisor: Supervisor, graceMs: number): Promise<boolean> {
+export async function stopSupervised(supervisor: Supervisor, graceMs: number): Promise<boolean> {
   return whileStopped(supervisor, async () => {
     const table = readProcessTable()
     const command = commandOf(supervisor, table)

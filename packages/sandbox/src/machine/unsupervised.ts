@@ -6,7 +6,7 @@ import { startWithPipes } from './pipes.ts'
 import { carriesMarker, descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
 
 /** Starts a program with Node's `spawn`, where there is no `vitrine-machine`. `marker` is a variable unique to it. */
-export async function launchUnkept(
+export async function launchUnsupervised(
   launch: Launch,
   marker: string,
   ids: { readonly uid: number; readonly gid: number } | undefined,

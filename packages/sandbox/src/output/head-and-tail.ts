@@ -20,9 +20,9 @@ export class HeadAndTail {
   }
 
   push(chunk: Uint8Array): void {
-    const room = Math.max(0, this.#headLimit - this.#head.bytes)
-    this.#head.push(chunk.subarray(0, room), this.#headLimit)
-    const rest = chunk.subarray(room)
+    const available = Math.max(0, this.#headLimit - this.#head.bytes)
+    this.#head.push(chunk.subarray(0, available), this.#headLimit)
+    const rest = chunk.subarray(available)
     this.#skipped += Math.max(0, this.#tail.bytes + rest.length - this.#tailLimit)
     this.#tail.push(rest, this.#tailLimit)
   }
@@ -77,8 +77,8 @@ class Ring {
     this.bytes += surplus
     const kept = this.content().subarray(surplus)
     this.bytes -= surplus
-    const wished = Math.max(2 * this.#buffer.length, this.bytes + more, 4_096)
-    this.#buffer = Buffer.alloc(Math.min(limit, wished))
+    const size = Math.max(2 * this.#buffer.length, this.bytes + more, 4_096)
+    this.#buffer = Buffer.alloc(Math.min(limit, size))
     this.#buffer.set(kept, 0)
     this.#start = 0
   }

@@ -2,7 +2,7 @@
 const silenceMs = 20
 const longestMs = 500
 
-export interface Heard {
+export interface DrainState {
   /** The time of the last output, by `performance.now()`. */
   readonly lastOutput: number
   /** Whether reading is paused until the journal has caught up. */
@@ -13,23 +13,23 @@ export interface Heard {
  * Waits until all output of an exited program has been read. `held` means that another process keeps the pipes open and
  * writes nothing.
  */
-export function drainOutput(closed: Promise<unknown>, heard: () => Heard): Promise<'closed' | 'held'> {
+export function drainOutput(closed: Promise<unknown>, state: () => DrainState): Promise<'closed' | 'held'> {
   return new Promise((resolve) => {
     const began = performance.now()
-    const listen = () => {
-      timer = setTimeout(look, silenceMs)
+    const wait = () => {
+      timer = setTimeout(check, silenceMs)
     }
     // A late timer fires before input that has arrived meanwhile, so let the event loop read the pipes first.
-    const look = () => {
+    const check = () => {
       setImmediate(() => {
-        const { lastOutput, behind } = heard()
+        const { lastOutput, behind } = state()
         const now = performance.now()
-        if (behind || (now - Math.max(lastOutput, began) < silenceMs && now - began < longestMs)) listen()
+        if (behind || (now - Math.max(lastOutput, began) < silenceMs && now - began < longestMs)) wait()
         else resolve('held')
       })
     }
     let timer: NodeJS.Timeout
-    listen()
+    wait()
     void closed.then(() => {
       clearTimeout(timer)
       resolve('closed')

@@ -8,7 +8,6 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, processOptions } from '@vitrine/protocol/options'
-import { written } from '../machine/written.ts'
 import type { ProcessEntry } from './entry.ts'
 
 const defaultGraceMs = 2_000
@@ -52,7 +51,7 @@ export class ProcessHandle implements Process {
         ])
         throw new VitrineError(
           'input_too_large',
-          `The input has ${bytes} bytes, and ${waiting} still wait to be read; ${inputBytes} are the limit.`,
+          `The input has ${bytes} bytes, with ${waiting} earlier bytes still unread; the limit is ${inputBytes} bytes.`,
         )
       }
       const { terminal, stdin, ended } = this.#entry.current
@@ -130,6 +129,17 @@ function signalNamed(name: string): NodeJS.Signals {
 
 function isSignal(name: string): name is NodeJS.Signals {
   return Object.hasOwn(constants.signals, name)
+}
+
+/** Waits until a stream has accepted the data that is written to it. */
+function written(write: (done: (error?: Error | null) => void) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    write((error) => {
+      if (error)
+        reject(new VitrineError('input_closed', 'The process has closed its input.', { cause: error }))
+      else resolve()
+    })
+  })
 }
 
 function exited(id: string): VitrineError {

@@ -9,11 +9,11 @@ interface Range extends LogOptions {
 /** Reads a process's output from the journal: with secrets masked, and without the bytes beyond the process's budget. */
 export async function readLogs(journal: Journal, process: string, options: Range): Promise<LogChunk[]> {
   return options.tail === undefined
-    ? forwards(journal, process, options)
+    ? readForwards(journal, process, options)
     : lastLines(journal, process, options, options.tail)
 }
 
-async function forwards(
+async function readForwards(
   journal: Journal,
   process: string,
   { since, signal, upTo }: Range,
@@ -21,7 +21,12 @@ async function forwards(
   const chunks: LogChunk[] = []
   let from: { after?: string; at?: Date } = startAt(since)
   for (;;) {
-    const page = await journal.read({ ...from, ...wanted(process), limit: 10_000, ...(signal && { signal }) })
+    const page = await journal.read({
+      ...from,
+      ...outputFilter(process),
+      limit: 10_000,
+      ...(signal && { signal }),
+    })
     for (const item of page.events) if (isUpTo(item, upTo)) chunks.push(...chunkOf(item, process))
     if (page.end) return chunks
     from = { after: page.cursor }
@@ -34,7 +39,7 @@ async function lastLines(
   options: Range,
   count: number,
 ): Promise<LogChunk[]> {
-  if (options.since !== undefined) return cutToLines(await forwards(journal, process, options), count)
+  if (options.since !== undefined) return cutToLines(await readForwards(journal, process, options), count)
   const { signal, upTo } = options
   const found: LogChunk[] = []
   let before: string | undefined
@@ -42,7 +47,7 @@ async function lastLines(
     const range = before === undefined ? {} : { before }
     const page = await journal.read({
       ...range,
-      ...wanted(process),
+      ...outputFilter(process),
       order: 'desc',
       limit: 1_000,
       ...(signal && { signal }),
@@ -54,7 +59,7 @@ async function lastLines(
   return cutToLines(found, count)
 }
 
-/** Its output from where it is asked for, as it comes, until it has ended for good. */
+/** Follows a process's output from the requested position until the process has ended and is not restarted. */
 export async function* followLogs(
   journal: Journal,
   process: string,
@@ -129,7 +134,7 @@ function startAt(since: string | undefined): { after?: string; at?: Date } {
   return /^\d{4}-\d\d-\d\dT/.test(since) ? { at: new Date(since) } : { after: since }
 }
 
-function wanted(process: string) {
+function outputFilter(process: string) {
   return { types: ['process.output'], text: process }
 }
 

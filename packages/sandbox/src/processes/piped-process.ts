@@ -37,7 +37,7 @@ export function pipedProcess(entry: ProcessEntry): PipedProcess {
   const { id, current } = entry
   const { stdin, stdout } = current
   if (stdin === undefined || stdout === undefined)
-    throw new VitrineError('internal', 'A process to talk with was started without its pipes.')
+    throw new VitrineError('internal', 'A piped process was started without its pipes.')
   return {
     id,
     pid: current.pid,

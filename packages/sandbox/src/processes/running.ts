@@ -8,7 +8,7 @@ import type { ProcessHost } from './process-host.ts'
 
 export type OutputListener = (stream: OutputStream, chunk: Buffer) => void
 
-export interface RunOptions {
+export interface RunningProcessOptions {
   readonly id: string
   readonly launch: Launch
   /** More fields for its `process.started` event. */
@@ -47,15 +47,15 @@ export class RunningProcess {
   #restarting = false
   #pipesStillOpen = false
 
-  static async start(host: ProcessHost, options: RunOptions): Promise<RunningProcess> {
+  static async start(host: ProcessHost, options: RunningProcessOptions): Promise<RunningProcess> {
     const launched = await host.machine.launch(options.launch)
     return new RunningProcess(host, launched, options)
   }
 
-  private constructor(host: ProcessHost, launched: Launched, options: RunOptions) {
-    const { id, launch, context, restarts = () => false, onOutput, rawStdout: talks = false } = options
+  private constructor(host: ProcessHost, launched: Launched, options: RunningProcessOptions) {
+    const { id, launch, context, restarts = () => false, onOutput, rawStdout = false } = options
     this.#restarts = restarts
-    this.#rawStdout = talks
+    this.#rawStdout = rawStdout
     this.id = id
     this.pid = launched.pid
     this.tty = launch.tty !== undefined
@@ -196,7 +196,7 @@ export class RunningProcess {
 
   async #run(): Promise<{ exit: ProcessExit; committed: Promise<unknown> }> {
     const ending = await this.#launched.ended
-    await this.#lastWords()
+    await this.#drainOutput()
     await this.#recorder.end()
     const exit = exitOf(ending, this.#endReason)
     const { bytes, skipped } = this.#recorder
@@ -229,13 +229,13 @@ export class RunningProcess {
    * Reads all output that was written before the exit. A pipe that another process keeps open is not waited for: it is
    * drained from then on, so that the other process does not block on a full pipe.
    */
-  async #lastWords(): Promise<void> {
+  async #drainOutput(): Promise<void> {
     const { terminal } = this.#launched
     const open = this.#pipes().filter((pipe) => !pipe.closed)
     if (open.length === 0 && terminal === undefined) return
     const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
-    const heard = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
-    if ((await drainOutput(closed, heard)) === 'closed') return
+    const state = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
+    if ((await drainOutput(closed, state)) === 'closed') return
     this.#pipesStillOpen = true
     this.#listeners.clear()
     terminal?.close()
@@ -247,18 +247,18 @@ export class RunningProcess {
 }
 
 function closing(pipe: Readable): Promise<void> {
-  return new Promise((settle) => {
-    if (pipe.closed) settle()
-    else pipe.once('close', () => settle())
+  return new Promise((resolve) => {
+    if (pipe.closed) resolve()
+    else pipe.once('close', () => resolve())
   })
 }
 
 /** The exit of a process from its wait status, with our reason if our signal ended it. */
 export function exitOf({ code, signal }: WaitStatus, reason: EndReason | undefined): ProcessExit {
-  const seen = { exitCode: code, signal }
+  const status = { exitCode: code, signal }
   if (reason === 'interrupted' || (code === null && signal === null))
     return { outcome: 'interrupted', exitCode: null, signal: null }
   // A process that exits with a code, even after SIGTERM, keeps that exit code as its outcome.
-  if (reason !== undefined && signal !== null) return { ...seen, outcome: reason }
-  return { ...seen, outcome: code === 0 ? 'ok' : 'failed' }
+  if (reason !== undefined && signal !== null) return { ...status, outcome: reason }
+  return { ...status, outcome: code === 0 ? 'ok' : 'failed' }
 }

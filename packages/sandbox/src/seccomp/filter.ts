@@ -1,4 +1,4 @@
-import { assemble, give, jump, type Line, label, load } from './bpf.ts'
+import { assemble, jump, type Line, label, load, returnValue } from './bpf.ts'
 import {
   absent,
   absentWithoutSetId,
@@ -50,75 +50,77 @@ export function seccompFilter(arch: Arch, { root = false, setId = false }: Secco
   return assemble([
     load(archAt),
     jump('equal', auditArch[arch], 'native'),
-    give(refuse | ENOSYS),
+    returnValue(refuse | ENOSYS),
 
     label('native'),
     load(numberAt),
     ...(arch === 'x64' ? [jump('at-least', x32Bit, 'forbidden')] : []),
-    ...when(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
+    ...jumpOnCalls(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
     ...(setId ? [] : setIdChecks(arch)),
-    ...when(arch, ['socket', 'socketpair'], () => 'socket'),
-    ...when(arch, absent, () => 'absent'),
-    ...when(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
-    give(allow),
+    ...jumpOnCalls(arch, ['socket', 'socketpair'], () => 'socket'),
+    ...jumpOnCalls(arch, absent, () => 'absent'),
+    ...jumpOnCalls(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
+    returnValue(allow),
 
     label('socket'),
     load(lowWordOf(0)),
     ...socketFamilies.map((family) => jump('equal', family, 'allowed')),
-    give(refuse | EAFNOSUPPORT),
+    returnValue(refuse | EAFNOSUPPORT),
 
     // The kernel takes the command as an int and ignores the high word.
     label('ioctl'),
     load(lowWordOf(1)),
     ...forbiddenIoctls.map((command) => jump('equal', command, 'forbidden')),
-    give(allow),
+    returnValue(allow),
 
     // The kernel uses only the low word of this unsigned long; libc may leave anything in the high word.
     label('clone'),
     load(lowWordOf(0)),
     jump('any-bit', cloneNamespaces, 'forbidden'),
-    give(allow),
+    returnValue(allow),
 
     label('unshare'),
     load(highWordOf(0)),
     jump('any-bit', 0xffff_ffff, 'forbidden'),
     load(lowWordOf(0)),
     jump('any-bit', ~unshareHarmless >>> 0, 'forbidden'),
-    give(allow),
+    returnValue(allow),
 
     label('personality'),
     load(lowWordOf(0)),
     ...personalities.map((personality) => jump('equal', personality, 'allowed')),
 
-    give(refuse | EPERM),
+    returnValue(refuse | EPERM),
 
     ...Object.entries(openFlags).flatMap(([name, flags]) => [
       label(name),
       load(lowWordOf(flags)),
       jump('any-bit', makesFile, `mode ${flags + 1}`),
-      give(allow),
+      returnValue(allow),
     ]),
     ...[1, 2, 3].flatMap((argument) => [
       label(`mode ${argument}`),
       load(lowWordOf(argument)),
       jump('any-bit', setIdBits, 'forbidden'),
-      give(allow),
+      returnValue(allow),
     ]),
 
     label('forbidden'),
-    give(refuse | EPERM),
+    returnValue(refuse | EPERM),
     label('absent'),
-    give(refuse | ENOSYS),
+    returnValue(refuse | ENOSYS),
     label('allowed'),
-    give(allow),
+    returnValue(allow),
   ])
 }
 
 function setIdChecks(arch: Arch): Line[] {
   return [
-    ...when(arch, absentWithoutSetId, () => 'absent'),
-    ...when(arch, namesOf(openFlags), (name) => name),
-    ...namesOf(modeArguments).flatMap((name) => when(arch, [name], () => `mode ${modeArguments[name]}`)),
+    ...jumpOnCalls(arch, absentWithoutSetId, () => 'absent'),
+    ...jumpOnCalls(arch, namesOf(openFlags), (name) => name),
+    ...namesOf(modeArguments).flatMap((name) =>
+      jumpOnCalls(arch, [name], () => `mode ${modeArguments[name]}`),
+    ),
   ]
 }
 
@@ -127,7 +129,7 @@ function namesOf<Name extends Syscall>(table: Readonly<Record<Name, number>>): N
 }
 
 /** Compares the loaded number with the numbers of these calls, if this architecture has them. */
-function when(arch: Arch, names: readonly Syscall[], labelOf: (name: Syscall) => string): Line[] {
+function jumpOnCalls(arch: Arch, names: readonly Syscall[], labelOf: (name: Syscall) => string): Line[] {
   return names.flatMap((name) => {
     const number = syscallNumber(arch, name)
     return number === null ? [] : [jump('equal', number, labelOf(name))]

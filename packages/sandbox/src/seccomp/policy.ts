@@ -71,7 +71,7 @@ export const absent: readonly Syscall[] = ['clone3', 'io_uring_setup', 'io_uring
 /** All `CLONE_NEW*` flags of `clone`, without `CLONE_NEWTIME`: there its bit is part of the exit signal. */
 export const cloneNamespaces = 0x7e02_0000
 
-/** The allowed flags of `unshare`: `VM FS FILES SIGHAND THREAD SYSVSEM`. All other flags are, or may become, namespaces. */
+/** The allowed flags of `unshare`: `VM FS FILES SIGHAND THREAD SYSVSEM`. All other flags are namespaces, now or later. */
 export const unshareHarmless = 0x0005_0f00
 
 /** The allowed arguments of `personality`: `PER_LINUX`, and the query for the current one. */

@@ -30,10 +30,10 @@ export function fitTokens({ head, skipped, tail, lines }: WrittenOutput, maxToke
   // The final number has no more digits than this one.
   const note = Buffer.byteLength(truncated(originalTokenCount))
   const prefix = budget >= total.length + note ? total : ''
-  const room = budget - prefix.length - note
-  if (room < 0) return { output: beginning(head, budget).toString('utf8'), originalTokenCount }
-  const before = beginning(head, Math.floor(room / 2))
-  const after = ending(skipped === 0 ? head : tail, room - before.length)
+  const available = budget - prefix.length - note
+  if (available < 0) return { output: beginning(head, budget).toString('utf8'), originalTokenCount }
+  const before = beginning(head, Math.floor(available / 2))
+  const after = ending(skipped === 0 ? head : tail, available - before.length)
   const removed = tokensIn(bytes - before.length - after.length)
   const output = `${prefix}${before.toString('utf8')}${truncated(removed)}${after.toString('utf8')}`
   return { output, originalTokenCount }
@@ -47,13 +47,13 @@ function truncated(tokens: number): string {
   return `…${tokens} tokens truncated…`
 }
 
-function beginning(bytes: Buffer, room: number): Buffer {
-  const cut = bytes.subarray(0, room)
+function beginning(bytes: Buffer, available: number): Buffer {
+  const cut = bytes.subarray(0, available)
   return cut.subarray(0, completeCharacters(cut))
 }
 
-function ending(bytes: Buffer, room: number): Buffer {
-  let from = Math.max(0, bytes.length - room)
+function ending(bytes: Buffer, available: number): Buffer {
+  let from = Math.max(0, bytes.length - available)
   while (from < bytes.length && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1
   return bytes.subarray(from)
 }

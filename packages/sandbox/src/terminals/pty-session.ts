@@ -59,10 +59,10 @@ export class PtySession {
 
   /** Settles when the process has ended, or after this time. */
   async wait(milliseconds: number): Promise<void> {
-    const over = new AbortController()
-    const time = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
+    const timer = new AbortController()
+    const time = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
     await Promise.race([this.#ended, time])
-    over.abort()
+    timer.abort()
   }
 
   /** The new output and, once the process has ended, its exit. */

@@ -36,7 +36,10 @@ export class PtySessions {
   use(id: number): PtySession {
     const found = this.#sessions.get(id)
     if (found === undefined)
-      throw new VitrineError('not_found', `There is no terminal session ${id}: it has ended or never began.`)
+      throw new VitrineError(
+        'not_found',
+        `There is no terminal session ${id}: it has ended or never existed.`,
+      )
     this.#uses += 1
     found.lastUsed = this.#uses
     return found.session

@@ -67,14 +67,14 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
     return started
   }
 
-  const answer = async (session: PtySession, waitMs: number, tokens: number): Promise<Answered> => {
+  const awaitUpdate = async (session: PtySession, waitMs: number, tokens: number): Promise<ToolUpdate> => {
     await session.wait(waitMs)
     if (session.exited) sessions.forget(session.id)
     return { process: session.process.id, ...session.update(tokens) }
   }
 
   return {
-    async ptyExecStart(asked) {
+    async ptyExecStart(request) {
       const {
         cmd,
         shell,
@@ -82,7 +82,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
         tty = false,
         yieldTimeMs = 10_000,
         maxOutputTokens = defaultTokens,
-      } = asked
+      } = request
       const began = performance.now()
       const waitMs = yieldTime(yieldTimeMs, 'command')
       const tokens = checkTokens(maxOutputTokens)
@@ -92,7 +92,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
         tty,
         ...(workdir !== undefined && { cwd: workdir }),
       }
-      const run = async () => answer(await start(asked), waitMs, tokens)
+      const run = async () => awaitUpdate(await start(request), waitMs, tokens)
       return updateOf(await host.journal.operate('pty_exec_start', facts, run, { finish }), began)
     },
 
@@ -106,7 +106,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
       const run = async () => {
         const session = sessions.use(sessionId)
         if (chars !== '') await session.type(chars)
-        return answer(session, waitMs, tokens)
+        return awaitUpdate(session, waitMs, tokens)
       }
       return updateOf(await host.journal.operate('pty_write_stdin', facts, run, { finish }), began)
     },
@@ -122,14 +122,14 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
   }
 }
 
-type Answered = SessionUpdate & { readonly process: string }
+type ToolUpdate = SessionUpdate & { readonly process: string }
 
-function updateOf({ process: _process, outcome: _outcome, ...update }: Answered, began: number): PtyUpdate {
+function updateOf({ process: _process, outcome: _outcome, ...update }: ToolUpdate, began: number): PtyUpdate {
   return { ...update, wallTimeMs: performance.now() - began }
 }
 
 /** The facts for the operation's end. The output is left out: the journal has it as `process.output`. */
-function finish({ output, ...facts }: Answered) {
+function finish({ output, ...facts }: ToolUpdate) {
   return { ...facts, bytes: Buffer.byteLength(output) }
 }
 

@@ -17,7 +17,7 @@ const whole = { 'cgroup.controllers': 'cpuset cpu io memory pids\n', 'cgroup.sub
 describe('enableControllers', () => {
   test('asks for what is available', async () => {
     const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '' })
-    expect((await enableControllers(folder)).given).toEqual(['memory', 'cpu', 'pids'])
+    expect((await enableControllers(folder)).enabled).toEqual(['memory', 'cpu', 'pids'])
     expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('+pids')
   })
 
@@ -28,21 +28,21 @@ describe('enableControllers', () => {
       'cgroup.type': 'domain\n',
       'cgroup.procs': '1\n',
     })
-    const { given, reasons } = await enableControllers(folder)
-    expect(given).toEqual(['memory', 'pids'])
+    const { enabled, reasons } = await enableControllers(folder)
+    expect(enabled).toEqual(['memory', 'pids'])
     expect(reasons.get('cpu')).toContain('has no cpu')
   })
 
   test('enables nothing below a group that holds processes, and says so', async () => {
     const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '1\n' })
-    const { given, reasons } = await enableControllers(folder)
-    expect(given).toEqual([])
+    const { enabled, reasons } = await enableControllers(folder)
+    expect(enabled).toEqual([])
     expect(reasons.get('memory')).toContain('holds processes')
     expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('')
   })
 
   test('the true root may hold processes', async () => {
     const folder = group({ ...whole, 'cgroup.procs': '1\n2\n' })
-    expect((await enableControllers(folder)).given).toEqual(['memory', 'cpu', 'pids'])
+    expect((await enableControllers(folder)).enabled).toEqual(['memory', 'cpu', 'pids'])
   })
 })

@@ -70,7 +70,7 @@ describe('a limit', () => {
     const name = `${prefix}refused`
     await expect(createCgroup(access, name, { pids: 2 ** 40 })).rejects.toMatchObject({
       code: 'unsupported',
-      message: expect.stringContaining('The limit of pids cannot be set to 1099511627776: EINVAL'),
+      message: expect.stringContaining('The pids limit cannot be set to 1099511627776: EINVAL'),
     })
     expect(await sweepCgroups(access, name)).toEqual([])
   })

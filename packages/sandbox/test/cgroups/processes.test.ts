@@ -11,8 +11,8 @@ import { access, commandOf, ended, group, lives, startIn, until } from './machin
 /** The ways other machines have, played with the hierarchies of this one. */
 const ways: readonly (readonly [string, CgroupAccess])[] = [
   ['as this machine has it', access],
-  ['with v1 only', only(({ place }) => place.version === 1)],
-  ['with a v2 that cannot kill', only(({ place }) => place.version === 2, 'kill')],
+  ['with v1 only', only(({ root }) => root.version === 1)],
+  ['with a v2 that cannot kill', only(({ root }) => root.version === 2, 'kill')],
   ['with neither freezer nor kill', only(({ abilities }) => abilities.has('pids'), 'freeze', 'kill')],
 ]
 
@@ -111,7 +111,7 @@ describe.each(ways)('%s', (_, given) => {
     await until(async () => (await one.pids()).length === 1 && (await two.pids()).length === 1)
     await one.remove()
     expect((await cgroup.pids()).length).toBe(2)
-    expect(() => cgroup.child('two')).toThrow('cannot be made')
+    expect(() => cgroup.child('two')).toThrow('cannot be created')
     await cgroup.kill()
     expect(await two.pids()).toEqual([])
     await two.remove()

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutPieces, type Piece } from '../../src/output/pieces.ts'
+import { cutPieces, type OutputPiece } from '../../src/output/pieces.ts'
 import { bytes, chunks } from './chunks.ts'
 
 const largest = 64 * 1024
 
-function cutAll(given: readonly Buffer[]): { pieces: Piece[]; rests: Buffer[] } {
-  const pieces: Piece[] = []
+function cutAll(given: readonly Buffer[]): { pieces: OutputPiece[]; rests: Buffer[] } {
+  const pieces: OutputPiece[] = []
   const rests: Buffer[] = []
   let left: Buffer = Buffer.alloc(0)
   for (const chunk of given) {
@@ -19,7 +19,7 @@ function cutAll(given: readonly Buffer[]): { pieces: Piece[]; rests: Buffer[] } 
   return { pieces: [...pieces, ...found], rests: [...rests, rest] }
 }
 
-const decoded = ({ data, encoding }: Piece) => Buffer.from(data, encoding)
+const decoded = ({ data, encoding }: OutputPiece) => Buffer.from(data, encoding)
 
 function expectWhole(given: readonly Buffer[]): void {
   const { pieces, rests } = cutAll(given)

@@ -3,12 +3,16 @@ import { memoryStore } from '@vitrine/journal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { failing } from '../../../../conformance/src/drivers/failing.ts'
-import { OutputRecorder, type OutputStream, type RecorderOptions } from '../../src/output/recorder.ts'
+import { OutputRecorder, type OutputRecorderOptions, type OutputStream } from '../../src/output/recorder.ts'
 import { until } from '../egress/fixtures/until.ts'
 import { chunks } from './chunks.ts'
 import { eventsOf, holding, openJournal, outputOf, together } from './journals.ts'
 
-function recorderOf({ journal, budget = 1_000_000, onDrain = () => undefined }: Partial<RecorderOptions>) {
+function recorderOf({
+  journal,
+  budget = 1_000_000,
+  onDrain = () => undefined,
+}: Partial<OutputRecorderOptions>) {
   if (journal === undefined) throw new Error('A journal is needed.')
   return new OutputRecorder({ journal, process: 'prc_1', budget, onDrain })
 }

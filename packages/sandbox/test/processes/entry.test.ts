@@ -64,7 +64,7 @@ describe('a process that is started again when it fails', () => {
     const entry = await scene.start('exec sleep 60', { restart: 'always' })
     expect(await entry.stop(5_000)).toEqual({ outcome: 'cancelled', exitCode: null, signal: 'SIGTERM' })
     expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
-    expect(entry.endedWaiting).toBe(false)
+    expect(entry.endedBeforeRestart).toBe(false)
   })
 
   it('can be called off while it waits, and then no other end follows', async () => {
@@ -73,7 +73,7 @@ describe('a process that is started again when it fails', () => {
     await until(() => entry.info().state === 'waiting')
     expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
     expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
-    expect(entry.endedWaiting).toBe(true)
+    expect(entry.endedBeforeRestart).toBe(true)
   })
 
   it('says that it could not be started again, and is tried until it is called off', async () => {
@@ -86,7 +86,7 @@ describe('a process that is started again when it fails', () => {
     const { events } = await scene.journal.read({ types: ['log.message'] })
     expect(events[0]).toMatchObject({ data: { level: 'warn', process: entry.id } })
     expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
-    expect(entry.endedWaiting).toBe(true)
+    expect(entry.endedBeforeRestart).toBe(true)
   })
 
   it('ends when it is called off while it is being started again', async () => {
@@ -121,7 +121,7 @@ describe('a process that is started again when it fails', () => {
     await killed
     expect(entry.info().restarts).toBe(0)
     // The journal says that it would be started again; whoever follows it must learn otherwise.
-    expect(entry.endedWaiting).toBe(true)
+    expect(entry.endedBeforeRestart).toBe(true)
   })
 })
 
@@ -140,7 +140,7 @@ describe('a process whose end cannot be written', () => {
     await scene.closeStore()
     entry.current.stdin?.end('\n')
     await expect(entry.exit).rejects.toMatchObject({ code: 'store_closed' })
-    expect(entry.over).toBe(true)
+    expect(entry.exited).toBe(true)
     expect((await watching).done).toBe(true)
   })
 })

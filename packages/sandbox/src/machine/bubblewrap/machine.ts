@@ -6,7 +6,7 @@ import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { Identity } from '../../files/identity.ts'
-import { type Guarding, guardSandbox, hostMarker } from '../../orphan-guard.ts'
+import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { systemPath } from '../environment.ts'
 import { send } from '../kill-tree.ts'
@@ -47,18 +47,18 @@ const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18].reduce(
 /** The user id on disk to which `vitrine-machine build` maps the sandbox's root. */
 const rootOnDisk = 2 ** 30 - 2
 
-const goneMs = 3_000
+const exitWaitMs = 3_000
 
 /** A machine with its own namespaces, which every command enters and which end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
   const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
-  const guarding = guardSandbox(groupFolders(group))
+  const guard = guardSandbox(groupFolders(group))
   try {
     const built = await buildMachine(options, group)
-    return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guarding)
+    return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guard)
   } catch (error) {
     await group?.remove().catch(() => undefined)
-    guarding.end()
+    guard.end()
     throw error
   }
 }
@@ -66,43 +66,43 @@ export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Mac
 class BubblewrapMachine implements Machine {
   readonly root: string
   readonly home: string
-  readonly places: readonly string[]
+  readonly cwdRoots: readonly string[]
   readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
   readonly sharesLoopback: boolean
-  readonly givesFilesAway: boolean
+  readonly chownsFiles: boolean
   readonly #mounts: readonly { readonly source: string; readonly target: string }[]
   readonly #markers: Readonly<Record<string, string>>
   readonly #built: Built
   readonly #group: Cgroup | undefined
-  readonly #guarding: Guarding
+  readonly #guard: GuardRegistration
   readonly #canFreeze: boolean
   readonly #program: string
   readonly #fds: number[]
   readonly #namespaces: readonly string[]
-  readonly #portalOrders: readonly string[]
+  readonly #portalArgs: readonly string[]
   readonly #users: readonly User[]
   readonly #state: string
   readonly #filters: { readonly user: string; readonly root: string }
   readonly #pidNamespace: string
   #portal: Portal | undefined
-  #theSpawner: Spawner | undefined
+  #spawner: Spawner | undefined
   #closing = false
-  #gone = false
+  #ended = false
 
   constructor(
     options: BubblewrapOptions,
     built: Built,
     group: Cgroup | undefined,
     degraded: readonly Degradation[],
-    guarding: Guarding,
+    guard: GuardRegistration,
   ) {
     const { root, env, network, cgroups, tools, state } = options
     this.root = root
     this.home = homeInside(root)
-    this.places = [root, this.home, '/tmp', ...options.binds.map(({ target }) => target)]
+    this.cwdRoots = [root, this.home, '/tmp', ...options.binds.map(({ target }) => target)]
     this.degraded = network === 'host' ? [...degraded, hostNetwork] : degraded
     this.environment = {
       PATH: systemPath,
@@ -114,7 +114,7 @@ class BubblewrapMachine implements Machine {
       ...env,
     }
     this.netFolder = `/proc/${built.pid}/net`
-    this.givesFilesAway = built.uids !== undefined
+    this.chownsFiles = built.uids !== undefined
     this.#mounts = [
       { source: root, target: root },
       { source: options.home, target: this.home },
@@ -124,10 +124,10 @@ class BubblewrapMachine implements Machine {
     this.#markers = { ...hostMarker, ...sandboxMarker(options.ownerTag) }
     this.#built = built
     void built.ended.then(() => {
-      this.#gone = true
+      this.#ended = true
     })
     this.#group = group
-    this.#guarding = guarding
+    this.#guard = guard
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
@@ -138,7 +138,7 @@ class BubblewrapMachine implements Machine {
     // Kept open by this process: looking up the pid again could find another process.
     const paths = opened.map(({ name, fd }) => `${name}=/proc/${process.pid}/fd/${fd}`)
     this.#namespaces = paths
-    this.#portalOrders = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
+    this.#portalArgs = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
     this.#pidNamespace = readlinkSync(`/proc/${built.pid}/ns/pid`)
     this.capabilities = {
       isolation: 'namespaces',
@@ -163,15 +163,15 @@ class BubblewrapMachine implements Machine {
     if (tty !== undefined) return this.#launchInTerminal({ ...marked, tty }, user)
     const { uid, gid } = user
     const groups = this.#groupsOf(user)
-    return this.#spawner().launch(marked, {
+    return this.#runningSpawner().launch(marked, {
       ...{ uid, gid, groups, root },
       capabilities: root ? rootCapabilities : 0n,
     })
   }
 
-  #spawner(): Spawner {
-    if (this.#theSpawner?.alive !== true) {
-      this.#theSpawner = new Spawner({
+  #runningSpawner(): Spawner {
+    if (this.#spawner?.alive !== true) {
+      this.#spawner = new Spawner({
         program: this.#program,
         machineArgs: [
           ...this.#namespaces,
@@ -183,7 +183,7 @@ class BubblewrapMachine implements Machine {
         onStart: (pid) => this.#group?.join(pid),
       })
     }
-    return this.#theSpawner
+    return this.#spawner
   }
 
   #launchInTerminal(
@@ -214,7 +214,7 @@ class BubblewrapMachine implements Machine {
     if (user.uid === sandboxUser.uid || this.#built.changeable) return user
     throw new VitrineError(
       'user_unknown',
-      `This sandbox has one user, "${sandboxUser.name}". Others, root included, need a host that is root and \`rootfs: 'writable'\`.`,
+      `This sandbox has only the user "${sandboxUser.name}"; other users and root need a host that runs as root and \`rootfs: 'writable'\`.`,
     )
   }
 
@@ -244,15 +244,15 @@ class BubblewrapMachine implements Machine {
   }
 
   connect(port: number): Promise<Socket> {
-    return this.#thePortal().connect(port)
+    return this.#runningPortal().connect(port)
   }
 
   listen(port: number): Promise<Server> {
-    return this.#thePortal().listen(port)
+    return this.#runningPortal().listen(port)
   }
 
-  #thePortal(): Portal {
-    if (this.#portal?.alive !== true) this.#portal = new Portal(this.#program, this.#portalOrders)
+  #runningPortal(): Portal {
+    if (this.#portal?.alive !== true) this.#portal = new Portal(this.#program, this.#portalArgs)
     return this.#portal
   }
 
@@ -279,22 +279,22 @@ class BubblewrapMachine implements Machine {
   async close(): Promise<void> {
     this.#closing = true
     this.#portal?.close()
-    this.#theSpawner?.expectEnd()
+    this.#spawner?.expectEnd()
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
     // The kernel kills all processes of a PID namespace when its first process ends.
     this.#built.hold()
     // Once it has ended, its pid may belong to another process.
-    if (!this.#gone) send(this.#built.pid, 'SIGKILL')
+    if (!this.#ended) send(this.#built.pid, 'SIGKILL')
     await this.#built.ended
-    const until = performance.now() + goneMs
+    const until = performance.now() + exitWaitMs
     while (readRow(this.#built.pid) !== undefined && performance.now() < until) await sleep(2)
-    this.#theSpawner?.close()
+    this.#spawner?.close()
     for (const fd of this.#fds.splice(0)) closeSync(fd)
     this.#built.release()
     try {
       await this.#group?.remove()
     } finally {
-      this.#guarding.end()
+      this.#guard.end()
     }
   }
 }
@@ -306,7 +306,7 @@ function environmentOf({ name, home }: User): Record<string, string> {
 const hostNetwork: Degradation = {
   what: 'network',
   reason:
-    "Commands use the host's network: its loopback services and the cloud's metadata address are in their reach.",
+    "Commands use the host's network and can reach its loopback services and the cloud's metadata address.",
 }
 
 function pidNamespaceOf(pid: number): string | undefined {

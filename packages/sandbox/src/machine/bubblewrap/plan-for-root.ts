@@ -1,14 +1,14 @@
 import { lstatSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
-import { giveAway } from '../chown-folders.ts'
+import { chownTree } from '../chown-folders.ts'
 import { sandboxUser } from './accounts.ts'
 import { bubblewrapArguments } from './layout.ts'
 import {
   type BuildOptions,
+  type BuildPlan,
   buildFds,
   layoutOf,
   machineMounts,
-  type Plan,
   type Tools,
   writeAccounts,
 } from './plan.ts'
@@ -28,10 +28,10 @@ export async function planForRoot(
   { program, bubblewrap }: Tools,
   options: BuildOptions,
   { uids, mapsOwners }: RootPlan,
-): Promise<Plan> {
+): Promise<BuildPlan> {
   const accounts = writeAccounts(options)
-  const disk = settleOwner(options)
-  if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, mapped(uids))
+  const disk = unifyOwner(options)
+  if (!mapsOwners) for (const folder of [options.root, options.home]) chownTree(folder, mapped(uids))
   const own = mapsOwners ? 'own' : 'bind'
   const machineArgs = [
     ...[`uids=${uids}`, `owner=${sandboxUser.uid}`, `disk=${disk.uid}:${disk.gid}`, `go=${buildFds.go}`],
@@ -66,21 +66,21 @@ interface Owner {
 }
 
 /** The owner on disk of the folders that Vitrine creates. No other account has this id, just below the private ids. */
-const supervisor: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
+const vitrineOwner: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
 
 /** Makes sure that one user owns the workspace and HOME on disk, and returns that user. */
-function settleOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
+function unifyOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
   const { uid, gid } = lstatSync(root)
-  if (managed && uid === 0) giveAway(root, supervisor)
-  const owner = managed && uid === 0 ? supervisor : { uid, gid }
+  if (managed && uid === 0) chownTree(root, vitrineOwner)
+  const owner = managed && uid === 0 ? vitrineOwner : { uid, gid }
   const { uid: homeOwner } = lstatSync(home)
   if (homeOwner === owner.uid) return owner
   if (homeGiven)
     throw new VitrineError(
       'argument_invalid',
-      `home: ${home} belongs to user ${homeOwner} and the workspace to user ${owner.uid}; give both to one.`,
+      `home: ${home} belongs to user ${homeOwner} and the workspace to user ${owner.uid}; both must have the same owner.`,
     )
-  giveAway(home, owner)
+  chownTree(home, owner)
   return owner
 }
 

@@ -28,7 +28,7 @@ export interface Tools {
 }
 
 /** The command line that builds a machine and then becomes its first process. */
-export interface Plan {
+export interface BuildPlan {
   readonly file: string
   readonly args: readonly string[]
 }
@@ -44,7 +44,7 @@ export function homeInside(root: string): string {
 }
 
 /** The plan for a host without root: the sandbox's user is the host's user under another name. */
-export function planForUser({ program, bubblewrap }: Tools, options: BuildOptions): Plan {
+export function planForUser({ program, bubblewrap }: Tools, options: BuildOptions): BuildPlan {
   const { passwd, group } = writeAccounts(options)
   const mounts = machineMounts(options, {
     program,

@@ -7,7 +7,7 @@ import { stage } from './stage.ts'
 import { hostFile, privateFiles } from './system.ts'
 
 /** The databases of package managers outside the system folders. */
-const records = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
+const packageDatabases = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
 const emptyFolders = [
   'tmp',
   'lib',
@@ -60,26 +60,26 @@ export async function writableSystem(
     writeOwned(join(etc, name), name === 'shadow' ? shadowFile(hostFile(accounts.passwd)) : '', uids, 0o640)
     chownSync(join(etc, name), uids, uids + shadowGroup)
   }
-  const variable = join(changes, 'var')
-  for (const folder of ['', ...emptyFolders]) makeFolder(join(variable, folder), uids)
-  chmodSync(join(variable, 'tmp'), 0o1777)
-  machineArgs.push(`bind=var:${variable}`)
+  const varFolder = join(changes, 'var')
+  for (const folder of ['', ...emptyFolders]) makeFolder(join(varFolder, folder), uids)
+  chmodSync(join(varFolder, 'tmp'), 0o1777)
+  machineArgs.push(`bind=var:${varFolder}`)
   const mounts: Mount[] = [{ source: stage('var'), target: '/var', writable: true }]
-  for (const path of records.filter((one) => hostFolder(one)))
+  for (const path of packageDatabases.filter((one) => hostFolder(one)))
     mounts.push({ source: copy(path), target: path, writable: true })
   const hidden = join(state, 'hidden')
-  const kept = records.filter((one) => hostFolder(one))
+  const present = packageDatabases.filter((one) => hostFolder(one))
   const secrets: string[] = []
-  for (const folder of ['/opt', '/usr/local', ...kept])
-    for (const path of await privateFiles(folder)) secrets.push(path.replace(folder, stagedPlace(folder)))
+  for (const folder of ['/opt', '/usr/local', ...present])
+    for (const path of await privateFiles(folder)) secrets.push(path.replace(folder, stagedPath(folder)))
   writeFileSync(hidden, secrets.map((path) => `${path}\0`).join(''), { mode: 0o600 })
   machineArgs.push(`hide=${hidden}`)
   return { machineArgs, system: copied, mounts }
 }
 
 /** The path on the stage: a package database has its own entry, other folders are below their system folder's. */
-function stagedPlace(folder: string): string {
-  return records.some((record) => record === folder) ? stagedName(folder) : folder.slice(1)
+function stagedPath(folder: string): string {
+  return packageDatabases.some((record) => record === folder) ? stagedName(folder) : folder.slice(1)
 }
 
 function stagedName(path: string): string {
