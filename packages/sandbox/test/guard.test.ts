@@ -27,7 +27,7 @@ async function until(condition: () => boolean): Promise<void> {
   await expect.poll(condition).toBe(true)
 }
 
-it('is one for all sandboxes, is replaced when it is killed, and leaves with the last of them', async () => {
+it('one guard serves all sandboxes, is replaced when it is killed, and ends with the last sandbox', async () => {
   const first = await openSandbox({ isolation: 'none' })
   const second = await openSandbox({ isolation: 'none' })
   await until(() => guards().length === 1)

@@ -6,14 +6,14 @@ import { findCgroups } from '../../src/cgroups/access.ts'
 import { createCgroup } from '../../src/cgroups/create.ts'
 
 describe('findCgroups', () => {
-  test('gives a reason for exactly what cannot be had', async () => {
+  test('gives a reason for exactly the missing features', async () => {
     const { reasons, hierarchies, ...has } = await findCgroups()
     for (const [ability, can] of Object.entries(has))
       expect([ability, ability in reasons]).toEqual([ability, !can])
     for (const { root } of hierarchies) expect(existsSync(root.folder)).toBe(true)
   })
 
-  test.runIf(process.getuid?.() === 0)('nothing can be had by a user without delegation', () => {
+  test.runIf(process.getuid?.() === 0)('finds no features for a user without delegation', () => {
     const source = fileURLToPath(new URL('../../src/cgroups/access.ts', import.meta.url))
     const script = `import { findCgroups } from ${JSON.stringify(source)}; console.log(JSON.stringify(await findCgroups()))`
     const { stdout, stderr } = spawnSync(

@@ -61,7 +61,7 @@ describe.each(ways)('%s', (_, given) => {
     expect(await end).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test.runIf(given.kill)('killing takes those that left their session and their parent', async () => {
+  test.runIf(given.kill)('killing also ends processes that left their session and their parent', async () => {
     const cgroup = await group({}, given)
     const fleeing =
       'setsid sleep 300 & (setsid sh -c "sleep 301 & sleep 302" &); (sleep 303 &); trap "" TERM; sleep 304'
@@ -81,7 +81,7 @@ describe.each(ways)('%s', (_, given) => {
     expect(await end).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test.runIf(given.kill)('killing wins against one that keeps forking', async () => {
+  test.runIf(given.kill)('killing ends a process that keeps forking', async () => {
     const cgroup = await group({}, given)
     startIn(cgroup, 'sh', '-c', 'while :; do setsid sleep 0.3 & sleep 0.002; done')
     await until(async () => (await cgroup.pids()).length > 10)
@@ -90,7 +90,7 @@ describe.each(ways)('%s', (_, given) => {
     expect(await cgroup.pids()).toEqual([])
   })
 
-  test.runIf(given.kill)('removing kills, and leaves no folder', async () => {
+  test.runIf(given.kill)('removing a group kills its processes and leaves no folder', async () => {
     const cgroup = await group({}, given)
     const { pid = 0 } = startIn(cgroup, 'sleep', '60')
     await until(async () => (await cgroup.pids()).includes(pid))
@@ -101,7 +101,7 @@ describe.each(ways)('%s', (_, given) => {
     await cgroup.remove()
   })
 
-  test.runIf(given.kill)('a child is killed by itself, and its parent takes it along', async () => {
+  test.runIf(given.kill)('a child group is killed separately, and with its parent', async () => {
     const cgroup = await group({}, given)
     const [one, two] = [cgroup.child('one'), cgroup.child('two')]
     startIn(cgroup, 'sleep', '60')
@@ -120,7 +120,7 @@ describe.each(ways)('%s', (_, given) => {
 })
 
 describe.runIf(access.kill)('join', () => {
-  test('takes a running process into every hierarchy', async () => {
+  test('joins a running process to every hierarchy', async () => {
     const limits = {
       ...(access.memory && { memoryBytes: 2 ** 30 }),
       ...(access.pids && { pids: 100 }),
@@ -133,7 +133,7 @@ describe.runIf(access.kill)('join', () => {
     await cgroup.kill()
   })
 
-  test('of a process that has ended is harmless', async () => {
+  test('joining a process that has ended is not an error', async () => {
     const cgroup = await group()
     const child = spawn('true')
     await ended(child)
@@ -141,12 +141,12 @@ describe.runIf(access.kill)('join', () => {
     expect(await cgroup.pids()).toEqual([])
   })
 
-  test.each([0, -1, 1.5, Number.NaN])('refuses %d, which is no process', async (pid) => {
+  test.each([0, -1, 1.5, Number.NaN])('rejects the pid %d', async (pid) => {
     const cgroup = await group()
     expect(() => cgroup.join(pid)).toThrow('pid: expected')
   })
 
-  test('into a group that is gone says so', async () => {
+  test('reports that the group no longer exists', async () => {
     const cgroup = await group()
     await cgroup.remove()
     expect(() => cgroup.join(process.pid)).toThrow('cannot join')

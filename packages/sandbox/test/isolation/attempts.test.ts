@@ -40,11 +40,11 @@ fromEveryStance(({ say }) => {
     )
   })
 
-  it.each(table)('is refused %s with %s', (name, errno) => {
+  it.each(table)('fails the attempt %s with %s', (name, errno) => {
     expect(errno.split(' or ')).toContain(answers.get(name))
   })
 
-  it('has tried nothing that no test names', () => {
+  it('makes no attempt without a test', () => {
     expect([...answers.keys()].toSorted()).toEqual(table.map(([name]) => name).toSorted())
   })
 })

@@ -47,7 +47,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
       expect(env).toContain(`${name}=http://127.0.0.1:3128`)
   })
 
-  it('reaches it, and the journal has both ends of the connection, its bytes and its process', async () => {
+  it('reaches the allowed target, and the journal has the start and end of the connection, its bytes and its process', async () => {
     const { stdout, exitCode } = await sandbox.exec(`exec curl -sS --noproxy '' http://${target}/path`)
     expect([exitCode, stdout]).toEqual([0, 'this is 127.0.0.1'])
     const last = async () => (await sandbox.events('network.allowed')).at(-1)?.data.phase
@@ -62,7 +62,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     expect(started.map(({ data }) => data.process)).toContain(opened?.process)
   })
 
-  it('reaches it through a tunnel', async () => {
+  it('reaches the allowed target through a tunnel', async () => {
     expect(await sandbox.say(`curl -sS --noproxy '' -p http://${target}/tunnel`)).toBe('this is 127.0.0.1')
   })
 
@@ -81,7 +81,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     ['the IPv6 loopback', (port: number) => `[::1]:${port}`],
     ['the mapped address', (port: number) => `[::ffff:127.0.0.1]:${port}`],
     ['the metadata service', () => '169.254.169.254:80'],
-  ])('%s is 403, for tunnels and plain requests, and recorded', async (_, targetFor) => {
+  ])('rejects %s with 403, for tunnels and plain requests, and records it', async (_, targetFor) => {
     const [before, served] = [await refusals(), upstream.requests.length]
     const wrong = targetFor(upstream.port)
     expect(await sandbox.say(raw(`CONNECT ${wrong} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n`))).toContain(
@@ -107,7 +107,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     ['two dots at the end', (port: number) => `allowed.localhost..:${port}`],
     ['a port that wraps around', (port: number) => `allowed.localhost:${port + 65_536}`],
     ['no port', () => 'allowed.localhost'],
-  ])('%s is 400, nothing is reached, and it is recorded', async (_, targetFor) => {
+  ])('rejects %s with 400, connects to nothing and records it', async (_, targetFor) => {
     const [before, served] = [await refusals(), upstream.requests.length]
     expect(
       await sandbox.say(raw(`CONNECT ${targetFor(upstream.port)} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`)),
@@ -116,7 +116,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     expect(upstream.requests).toHaveLength(served)
   })
 
-  it('a request that names two hosts is 400, whichever of them is listed', async () => {
+  it('rejects a request that names two hosts with 400, whichever of them is listed', async () => {
     const served = upstream.requests.length
     for (const [url, header] of [
       ['evil.example', target],
@@ -128,7 +128,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     expect(upstream.requests).toHaveLength(served)
   })
 
-  it('curl is refused what is not listed, and told why', async () => {
+  it('curl gets the reason why a target is denied', async () => {
     const { exitCode, stdout } = await sandbox.exec(
       `curl -sS --noproxy '' --proxy http://127.0.0.1:3128 http://evil.example/`,
     )
@@ -137,7 +137,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     expect((await sandbox.exec(`curl -sS --noproxy '' https://evil.example/`)).exitCode).not.toBe(0)
   })
 
-  it('has no way around the proxy', async () => {
+  it('cannot bypass the proxy', async () => {
     for (const address of ['127.0.0.1', 'allowed.localhost'])
       expect(
         (await sandbox.exec(`curl -sS --noproxy '*' -m 3 http://${address}:${upstream.port}/`)).exitCode,
@@ -155,7 +155,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
 })
 
 describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of its host', () => {
-  it('finds the listed server under the same port, and the journal knows who asked', async () => {
+  it('finds the listed server on the same port, and the journal has the connecting process', async () => {
     await using host = openHost()
     const { server, port } = await serve('127.0.0.1')
     const sandbox = await host.open({ egress: [`localhost:${port}`] })
@@ -176,7 +176,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     })
   })
 
-  it('finds the address that is listed, not another one with the same port', async () => {
+  it('reaches the listed address, not another one with the same port', async () => {
     await using host = openHost()
     const listed = await serve('127.0.0.2')
     const other = await serve('127.0.0.1', listed.port)

@@ -54,7 +54,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say('(echo x >> /run/vitrine/machine) 2>/dev/null && echo written')).toBe('')
   })
 
-  it.runIf(isRoot)("reads nothing of /etc that is the host's root's alone", async () => {
+  it.runIf(isRoot)("cannot read files in /etc that only the host's root may read", async () => {
     const files = privateFiles('/etc')
     expect(files).toContain('/etc/shadow')
     const others = files.filter((path) => path !== '/etc/shadow' && path !== '/etc/gshadow')
@@ -67,7 +67,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(shadow).not.toMatch(/\$\w+\$/)
   })
 
-  it.runIf(isRoot && writable)('finds no secret that lies in /opt when the machine is built', async () => {
+  it.runIf(isRoot && writable)('finds no secret that is in /opt when the machine is built', async () => {
     const folder = mkdtempSync('/opt/vitrine-test-')
     try {
       chmodSync(folder, 0o755)
@@ -79,7 +79,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     }
   })
 
-  it.runIf(isRoot)('finds no secret that comes to /etc later', async () => {
+  it.runIf(isRoot)('finds no secret that is added to /etc later', async () => {
     const folder = mkdtempSync('/etc/vitrine-test-')
     try {
       chmodSync(folder, 0o755)
@@ -90,7 +90,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     }
   })
 
-  it('finds no answers to the private questions of packages', async () => {
+  it('finds no answers to private debconf questions', async () => {
     expect(await say('ls /var/cache/debconf/passwords.dat')).toBe('')
   })
 
@@ -120,7 +120,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say(`cat ${data}/journal.sqlite`)).toBe('')
   })
 
-  it('resolves links of its workspace inside', async () => {
+  it('resolves symbolic links of its workspace inside the sandbox', async () => {
     await say(
       `ln -sfn ${outside}/secret link; ln -sfn /etc/shadow shadow; ln -sfn ../../../../../..${outside} up`,
     )
@@ -128,7 +128,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     if (stance.user !== 'root') expect(await say('cat shadow')).toBe('')
   })
 
-  it('does not come out when a folder it stands in is moved away', async () => {
+  it('does not escape when its working directory is moved away', async () => {
     const folder = join(sandbox().root, 'moved')
     mkdirSync(folder)
     chmodSync(folder, 0o777)
@@ -142,7 +142,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await walked).toBe('')
   })
 
-  it('does not come out when its workspace itself is moved', async () => {
+  it('does not escape when its workspace itself is moved', async () => {
     const { root } = sandbox()
     renameSync(root, `${root}-elsewhere`)
     try {
@@ -152,7 +152,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     }
   })
 
-  it('leaves its root by no root within the root', async () => {
+  it('does not escape through a nested chroot', async () => {
     expect(await say(`./probe leave-root ${outside}`)).toBe(stance.user === 'root' ? 'in' : 'chroot EPERM')
   })
 

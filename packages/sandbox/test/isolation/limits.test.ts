@@ -21,7 +21,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
     },
   )
 
-  it('holds a flood of processes inside, and goes on after it', async () => {
+  it('contains a flood of processes and keeps running after it', async () => {
     await using host = openHost()
     const sandbox = await host.open({ limits: { pids: 40 } })
     if (!has(sandbox, 'pids')) return
@@ -32,7 +32,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
     expect(await sandbox.say('echo on')).toBe('on')
   })
 
-  it('kills inside only when memory runs out', async () => {
+  it('kills only processes inside when memory runs out', async () => {
     await using host = openHost()
     const small = await host.open({ limits: { memoryBytes: 64 * 1024 ** 2 } })
     const other = await host.open()

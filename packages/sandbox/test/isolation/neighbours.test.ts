@@ -37,12 +37,12 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
       expect(await say(`./probe tcp ${address} ${port}`), address).toBe('ENETUNREACH')
   })
 
-  it('has a loopback and nothing else for a network', async () => {
+  it('has only a loopback interface', async () => {
     expect(await say("sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '")).toBe('lo')
     expect(await say('cat /proc/net/route | tail -n +2')).toBe('')
   })
 
-  it("connects to no unix socket of the host's, with a name in a folder or without", async () => {
+  it('connects to no unix socket of the host, neither named nor abstract', async () => {
     expect(await say(`./probe connect '@${paths.abstract.slice(1)}'`)).toBe('ECONNREFUSED')
     expect(await say(`./probe connect ${paths.file}`)).toBe('ENOENT')
   })
@@ -59,7 +59,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await other.say('cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 4321.5')
   })
 
-  it("connects to no other sandbox's port or socket without a name", async () => {
+  it('connects to no port or abstract socket of another sandbox', async () => {
     await other.spawn('exec ./probe listen @theirs')
     await other.spawn(
       `exec perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen=>1,LocalAddr=>"127.0.0.1:7777")->accept'`,
@@ -78,7 +78,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say('./probe shm-find 4242; ./probe mq-find /theirs')).toBe('ENOENT\nENOENT')
   })
 
-  it('is the same machine for all of its own commands', async () => {
+  it('shares one machine among all of its own commands', async () => {
     await say('./probe shm-make 77; echo there > /tmp/there')
     expect(await sandbox().say('./probe shm-find 77; cat /tmp/there')).toBe('ok\nthere')
   })

@@ -16,20 +16,20 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say('cat /proc/1/comm')).toBe('machine')
   })
 
-  it("finds no word of the host's environment or command line in any process", async () => {
+  it("finds nothing of the host's environment or command line in any process", async () => {
     const words = await say("cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; env")
     expect(words).not.toContain('host.ts')
     expect(words).not.toContain(`${host().data}/sandboxes/${sandbox().id}/state`)
     expect(words).not.toContain(`HOME=${host().data}`)
   })
 
-  it('cannot look into the first process, nor write its memory', async () => {
+  it('cannot inspect the first process, nor write its memory', async () => {
     expect(await say('./probe memory 1')).toMatch(/^E(ACCES|PERM)$/)
     expect(await say('ls /proc/1/fd/')).toBe('')
     expect(await say('readlink /proc/1/cwd /proc/1/root /proc/1/exe')).toBe('')
   })
 
-  it('cannot look into the keeper of its command, nor write its memory', async () => {
+  it('cannot inspect the supervisor of its command, nor write its memory', async () => {
     const keeper = 'keeper=$(cut -d " " -f 4 /proc/$$/stat)'
     expect(await say(`${keeper}; ./probe memory $keeper`)).toMatch(/^E(ACCES|PERM)$/)
     const looks = ['environ', 'mem'].map((name) => `cat /proc/$keeper/${name}`)
@@ -38,7 +38,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say(`${keeper}; tr -d '\\0' < /proc/$keeper/cmdline`)).toBe('')
   })
 
-  it('reads no order of the host for a command that is just being started', async () => {
+  it('cannot read the arguments of vitrine-machine for a command that is being started', async () => {
     const spying = say(`end=$(( $(date +%s) + 3 )); while [ $(date +%s) -lt $end ]; do
       for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $file | grep -a -o 'state/seccom[p].*\\|cgroup.proc[s]'; done; done 2>/dev/null | head -1`)
     for (let launched = 0; launched < 150; launched++) await sandbox().exec('true')
@@ -50,12 +50,12 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say('echo there')).toBe('there')
   })
 
-  it.runIf(stance.as === 'self')('cannot kill the keeper of its command', async () => {
+  it.runIf(stance.as === 'self')('cannot kill the supervisor of its command', async () => {
     expect(await say('exec ./probe outlive-keeper')).toBe('EPERM\nalive')
   })
 
   it.runIf(stance.as === 'ordinary')(
-    'may kill the keeper of its command, and so no complete tree is promised',
+    'can kill the supervisor of its command, so killTree is only best-effort',
     async () => {
       const { outcome, signal } = await sandbox().exec('exec ./probe outlive-keeper')
       expect([outcome, signal]).toEqual(['failed', 'SIGKILL'])
@@ -102,7 +102,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(mounts.filter((line) => !line.split(' ')[5]?.split(',').includes('nosuid'))).toEqual([])
   })
 
-  it('has a /dev with nothing but the harmless', async () => {
+  it('has a /dev with only harmless devices', async () => {
     const devices = 'core fd full null ptmx pts random shm stderr stdin stdout tty urandom zero'
     expect((await say('ls /dev')).split(/\s+/).join(' ')).toBe(devices)
     expect(await say('find /dev -type b')).toBe('')
@@ -112,7 +112,7 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
     expect(await say('ls /sys /sys/fs/cgroup 2>/dev/null; grep cgroup /proc/self/mountinfo')).toBe('')
   })
 
-  it('is an unprivileged stranger on the host', async () => {
+  it('runs as an unprivileged user id that no account of the host has', async () => {
     await sandbox().spawn('exec sleep 1234.5678', { ...(stance.user && { user: stance.user }) })
     const mine = () =>
       processesWith('1234.5678').find(

@@ -35,7 +35,7 @@ function buildPackage(target: string): void {
 }
 
 describe.skipIf(reason)('a writable system', () => {
-  it('takes a package as root, has it for everyone, and has forgotten it after the next start', async () => {
+  it('installs a package as root for all users, and discards it at the next start', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
     buildPackage(join(sandbox.root, 'greeter.deb'))
@@ -52,7 +52,7 @@ describe.skipIf(reason)('a writable system', () => {
     )
   })
 
-  it("is not the host's: neither accounts nor programs that change in it change there", async () => {
+  it('changes no accounts or programs of the host', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
     const changed = await sandbox.exec(
@@ -65,7 +65,7 @@ describe.skipIf(reason)('a writable system', () => {
     expect(execFileSync('head', ['-1', '/etc/passwd'], { encoding: 'utf8' })).not.toContain('root::0')
   })
 
-  it('has other users, none of them with powers', async () => {
+  it('has other users, none of them privileged', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
     expect(await sandbox.say('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe(
@@ -74,7 +74,7 @@ describe.skipIf(reason)('a writable system', () => {
     await expect(sandbox.exec('id', { user: '70000' })).rejects.toMatchObject({ code: 'user_unknown' })
   })
 
-  it('serves an ordinary host no root, and says so', async () => {
+  it('gives an ordinary host no root, and reports it', async () => {
     await using host = openHost({ as: 'ordinary' })
     const sandbox = await host.open({ rootfs: 'writable' })
     expect(await sandbox.events('sandbox.degraded')).toMatchObject(

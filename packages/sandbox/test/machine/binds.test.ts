@@ -10,7 +10,7 @@ function folder(): string {
   return path
 }
 
-it('reaches a service of the host through a socket that is bound in, without any network', async () => {
+it('reaches a service of the host through a bound unix socket without any network', async () => {
   const outside = folder()
   const path = join(outside, 'tools.sock')
   const server = createServer((_, response) => response.end('a tool of the host')).listen(path)
@@ -26,7 +26,7 @@ it('reaches a service of the host through a socket that is bound in, without any
   expect(stdout).toBe('a tool of the host')
 })
 
-it('shows a folder of the host read-only unless it is said otherwise', async () => {
+it('mounts a folder of the host read-only by default', async () => {
   const outside = folder()
   writeFileSync(join(outside, 'model.bin'), 'weights', { mode: 0o644 })
   chmodSync(outside, 0o777)

@@ -8,7 +8,7 @@ const host = fileURLToPath(new URL('../fixtures/host-with-one-terminal.ts', impo
 
 /** Only root may give a host a machine of its own that has a single terminal. */
 it.runIf(process.getuid?.() === 0)(
-  'says that the machine has no terminals left, and the sandbox goes on',
+  'reports that the host has no terminals left, and the sandbox keeps running',
   () => {
     const data = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
     onTestFinished(() => rmSync(data, { recursive: true, force: true }))

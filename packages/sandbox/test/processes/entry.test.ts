@@ -15,8 +15,8 @@ async function lives({ journal }: EntryScene): Promise<unknown[]> {
   return events.map(({ type, data }) => [type, type === 'process.started' ? data.restarts : data.restarting])
 }
 
-describe('a process that is never to be started again', () => {
-  it('ends once, however it ends', async () => {
+describe('a process without restarts', () => {
+  it('ends once, whether it succeeds or fails', async () => {
     const scene = await entryScene()
     const entry = await scene.start('exit 3')
     expect(entry.info().state).toBe('running')
@@ -29,8 +29,8 @@ describe('a process that is never to be started again', () => {
   })
 })
 
-describe('a process that is started again when it fails', () => {
-  it('is the same one through all its failures, until it succeeds', async () => {
+describe('a process that is restarted on failure', () => {
+  it('keeps its id through all restarts until it succeeds', async () => {
     const scene = await entryScene()
     const seen: string[] = []
     const entry = await scene.start(succeedsAt(3), {
@@ -51,7 +51,7 @@ describe('a process that is started again when it fails', () => {
     expect(together(await outputOf(scene.journal))).toBe('start 1\nstart 2\nstart 3\n')
   })
 
-  it('shows a viewer all its lives', async () => {
+  it('shows a viewer the output of all its restarts', async () => {
     const scene = await entryScene()
     const entry = await scene.start(succeedsAt(2), { restart: 'on-failure' })
     let shown = ''
@@ -59,7 +59,7 @@ describe('a process that is started again when it fails', () => {
     expect(shown).toBe('start 1\nstart 2\n')
   })
 
-  it('is not started again once it was stopped', async () => {
+  it('is not restarted after a stop', async () => {
     const scene = await entryScene()
     const entry = await scene.start('exec sleep 60', { restart: 'always' })
     expect(await entry.stop(5_000)).toEqual({ outcome: 'cancelled', exitCode: null, signal: 'SIGTERM' })
@@ -67,7 +67,7 @@ describe('a process that is started again when it fails', () => {
     expect(entry.endedBeforeRestart).toBe(false)
   })
 
-  it('can be called off while it waits, and then no other end follows', async () => {
+  it('can be cancelled while it waits for a restart, without a further exit event', async () => {
     const scene = await entryScene()
     const entry = await scene.start('exit 1', { restart: 'always' })
     await until(() => entry.info().state === 'waiting')
@@ -76,7 +76,7 @@ describe('a process that is started again when it fails', () => {
     expect(entry.endedBeforeRestart).toBe(true)
   })
 
-  it('says that it could not be started again, and is tried until it is called off', async () => {
+  it('logs a failed restart and tries again until it is cancelled', async () => {
     const scene = await entryScene()
     const entry = await scene.start('exit 1', { restart: 'on-failure' })
     await until(() => entry.info().state === 'waiting')
@@ -89,7 +89,7 @@ describe('a process that is started again when it fails', () => {
     expect(entry.endedBeforeRestart).toBe(true)
   })
 
-  it('ends when it is called off while it is being started again', async () => {
+  it('ends when it is cancelled during a restart', async () => {
     const scene = await entryScene()
     const starting = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
@@ -109,7 +109,7 @@ describe('a process that is started again when it fails', () => {
     expect(await Promise.race([killed, untilRunning(scene)])).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('says that it is over also when it is called off while its end is being written', async () => {
+  it('ends its followers when it is cancelled while its exit event is being written', async () => {
     const driver = holding(memoryStore())
     const scene = await entryScene(driver)
     const entry = await scene.start('read line; exit 1', { restart: 'always' })
@@ -132,8 +132,8 @@ async function untilRunning({ root }: EntryScene): Promise<string> {
   return 'it runs'
 }
 
-describe('a process whose end cannot be written', () => {
-  it('is over all the same, and whoever watches it is let go', async () => {
+describe('a process whose exit event cannot be written', () => {
+  it('counts as exited and ends its viewers', async () => {
     const scene = await entryScene()
     const entry = await scene.start('read line')
     const watching = entry.viewers.view().next()

@@ -18,14 +18,14 @@ describe('assemble', () => {
     ])
   })
 
-  test('lets two labels name one place', () => {
+  test('allows two labels at one position', () => {
     expect(assemble([jump('any-bit', 1, 'b'), label('a'), label('b'), returnValue(0)])[2]).toBe(0)
   })
 
   test.each([
-    ['a label that is not there', [jump('equal', 1, 'gone'), returnValue(0)], 'no label gone'],
+    ['a missing label', [jump('equal', 1, 'gone'), returnValue(0)], 'no label gone'],
     [
-      'a label that stands twice',
+      'a label that is defined twice',
       [label('a'), returnValue(0), label('a'), returnValue(0)],
       'a is defined twice',
     ],
@@ -35,7 +35,7 @@ describe('assemble', () => {
       [jump('equal', 1, 'a'), ...Array.from({ length: 256 }, () => load(0)), label('a'), returnValue(0)],
       'jump to a is 256',
     ],
-  ])('refuses %s', (_, lines, message) => {
+  ])('rejects %s', (_, lines, message) => {
     expect(() => assemble(lines)).toThrow(message)
   })
 })

@@ -22,7 +22,7 @@ const headers: readonly (readonly [Arch, string])[] = [
   ['arm64', '/usr/include/asm-generic/unistd.h'],
 ]
 
-test.each(headers)('the numbers of %s are those of the kernel', (arch, path) => {
+test.each(headers)('the numbers of %s equal those of the kernel headers', (arch, path) => {
   if (!existsSync(path)) {
     console.warn(`SKIPPED: ${path} is not here; install linux-libc-dev to compare the numbers of ${arch}.`)
     return
@@ -37,7 +37,7 @@ test.each(headers)('the numbers of %s are those of the kernel', (arch, path) => 
   expect(mine).toEqual(mine.map(([name]) => [name, numbers.get(String(name)) ?? null]))
 })
 
-test('no number stands twice, and no call is both forbidden and absent', () => {
+test('no number occurs twice, and no call is both forbidden and absent', () => {
   expect(new Set(named).size).toBe(named.length)
   for (const arch of ['x64', 'arm64'] as const) {
     const numbers = named.map((name) => syscallNumber(arch, name)).filter((nr) => nr !== null)
