@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 
-// Modules of their own: other tests of this process may have sandboxes, and with them a guard.
+// Fresh copies of the modules: other tests of this process may have sandboxes, and with them a guard.
 vi.resetModules()
 const { hostMarker } = await import('../src/orphan-guard.ts')
 const { openSandbox } = await import('./fixtures/sandbox.ts')
 
-/** The guards of these modules' sandboxes, by the marker that they look for. */
+/** The guard processes of these modules, found by the marker in their arguments. */
 function guards(): number[] {
   const marker = Object.entries(hostMarker).map(([name, value]) => `${name}=${value}`)[0] ?? ''
   return readdirSync('/proc')

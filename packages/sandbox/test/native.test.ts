@@ -13,7 +13,7 @@ const compilers = [
   ['x64', 'gcc'],
   ['arm64', 'aarch64-linux-gnu-gcc'],
 ] as const
-/** The one that the prebuilt programs were made with: another may order its instructions otherwise. */
+/** The compiler version of the prebuilt programs: another version may generate other instructions. */
 const compiler = '12.2.0'
 
 function isInstalled(program: string): boolean {
@@ -39,7 +39,7 @@ interface Ended {
   readonly code: unknown
   readonly signal: unknown
   readonly stdout: string
-  /** What it said on descriptor 4 about its start. */
+  /** The report about its start from descriptor 4. */
   readonly report: string
 }
 
@@ -59,7 +59,7 @@ async function run(program: readonly string[], ...command: string[]): Promise<En
   return { code, signal, stdout: said, report: reported }
 }
 
-/** What both a prebuilt program and a fresh one do. */
+/** Tests of the behaviour of a program, prebuilt or freshly built. */
 function behaves(program: () => readonly string[]): void {
   it('exits with the code of its command', async () => {
     expect(await run(program(), '--', 'sh', '-c', 'exit 7')).toMatchObject({

@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CgroupAccess } from '../../src/cgroups/access.ts'
 import type { UsableGroups } from '../../src/cgroups/probe.ts'
-import { access, commandOf, ended, group, lives, startIn, until } from './machine.ts'
+import { access, commandOf, ended, group, isAlive, startIn, until } from './machine.ts'
 
-/** The ways other machines have, played with the hierarchies of this one. */
+/** Simulates the cgroup features of other machines with the hierarchies of this one. */
 const ways: readonly (readonly [string, CgroupAccess])[] = [
   ['as this machine has it', access],
   ['with v1 only', only(({ root }) => root.version === 1)],
@@ -66,7 +66,7 @@ describe.each(ways)('%s', (_, given) => {
     const fleeing =
       'setsid sleep 300 & (setsid sh -c "sleep 301 & sleep 302" &); (sleep 303 &); trap "" TERM; sleep 304'
     const end = ended(startIn(cgroup, 'sh', '-c', fleeing))
-    // The last one begins when the subshells, which come and go, are gone.
+    // The last process starts after the subshells have exited.
     const sleeps = ['300', '301', '302', '303', '304'].map((time) => `sleep\0${time}\0`)
     await until(async () => {
       const commands = (await cgroup.pids()).map(commandOf)
@@ -74,9 +74,9 @@ describe.each(ways)('%s', (_, given) => {
     })
     const pids = await cgroup.pids()
     expect(pids.length).toBe(7)
-    expect(pids.every(lives)).toBe(true)
+    expect(pids.every(isAlive)).toBe(true)
     await cgroup.kill()
-    expect(pids.filter(lives)).toEqual([])
+    expect(pids.filter(isAlive)).toEqual([])
     expect(await cgroup.pids()).toEqual([])
     expect(await end).toMatchObject({ signal: 'SIGKILL' })
   })
@@ -96,7 +96,7 @@ describe.each(ways)('%s', (_, given) => {
     await until(async () => (await cgroup.pids()).includes(pid))
     cgroup.child('inner').child('innermost')
     await cgroup.remove()
-    expect(lives(pid)).toBe(false)
+    expect(isAlive(pid)).toBe(false)
     for (const path of cgroup.paths) expect(existsSync(dirname(path))).toBe(false)
     await cgroup.remove()
   })

@@ -11,7 +11,7 @@ function folder(): string {
   return path
 }
 
-/** Options as a program without types would give them. */
+/** Options as an untyped program would pass them. */
 function untyped(json: string): LocalOptions {
   return JSON.parse(json)
 }

@@ -40,7 +40,7 @@ describe.skipIf(reasonToSkip('self'))('with bwrap', () => {
     expect(await sandbox.events('sandbox.degraded')).toMatchObject([
       { data: { what: 'network', reason: expect.stringContaining('metadata') } },
     ])
-    expect(await sandbox.say('readlink /proc/self/ns/net')).not.toBe('')
+    expect(await sandbox.output('readlink /proc/self/ns/net')).not.toBe('')
   })
 
   it('records no degradation in an ordinary sandbox of root', async () => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Host, openHost, reasonToSkip, type Sandbox } from './fixtures/open-host.ts'
 
-/** A server of this machine that says where it was reached. */
+/** A server on this machine that responds with the address it was reached at. */
 async function serve(
   address: string,
   port = 0,
@@ -17,7 +17,7 @@ async function serve(
   return { server, requests, port: typeof bound === 'object' && bound !== null ? bound.port : 0 }
 }
 
-/** What a proxy answers to bytes as they are. */
+/** A command that sends raw bytes to the proxy and prints the response. */
 const raw = (line: string) =>
   `printf '%b' '${line}' | timeout 5 perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new("127.0.0.1:3128") or die; print $s join("",<STDIN>); print scalar <$s>' | tr -d "\\r"`
 
@@ -29,7 +29,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
 
   beforeAll(async () => {
     upstream = await serve('127.0.0.1')
-    // Below localhost, and so on the loopback; but not the loopback itself, and so through the proxy.
+    // A name below localhost resolves to the loopback, but is no loopback entry itself, so it goes through the proxy.
     target = `allowed.localhost:${upstream.port}`
     host = openHost()
     sandbox = await host.open({ egress: [target] })
@@ -42,7 +42,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
   const refusals = async () => (await sandbox.events('network.refused')).length
 
   it('finds the proxy in its environment', async () => {
-    const env = await sandbox.say('env')
+    const env = await sandbox.output('env')
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'])
       expect(env).toContain(`${name}=http://127.0.0.1:3128`)
   })
@@ -63,7 +63,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
   })
 
   it('reaches the allowed target through a tunnel', async () => {
-    expect(await sandbox.say(`curl -sS --noproxy '' -p http://${target}/tunnel`)).toBe('this is 127.0.0.1')
+    expect(await sandbox.output(`curl -sS --noproxy '' -p http://${target}/tunnel`)).toBe('this is 127.0.0.1')
   })
 
   it.each([
@@ -84,11 +84,11 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
   ])('rejects %s with 403, for tunnels and plain requests, and records it', async (_, targetFor) => {
     const [before, served] = [await refusals(), upstream.requests.length]
     const wrong = targetFor(upstream.port)
-    expect(await sandbox.say(raw(`CONNECT ${wrong} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n`))).toContain(
+    expect(await sandbox.output(raw(`CONNECT ${wrong} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n`))).toContain(
       ' 403 ',
     )
     expect(
-      await sandbox.say(
+      await sandbox.output(
         raw(`GET http://${wrong}/ HTTP/1.1\\r\\nHost: ${wrong}\\r\\nConnection: close\\r\\n\\r\\n`),
       ),
     ).toContain(' 403 ')
@@ -110,7 +110,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
   ])('rejects %s with 400, connects to nothing and records it', async (_, targetFor) => {
     const [before, served] = [await refusals(), upstream.requests.length]
     expect(
-      await sandbox.say(raw(`CONNECT ${targetFor(upstream.port)} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`)),
+      await sandbox.output(raw(`CONNECT ${targetFor(upstream.port)} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`)),
     ).toContain(' 400 ')
     expect(await refusals()).toBe(before + 1)
     expect(upstream.requests).toHaveLength(served)
@@ -123,7 +123,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
       [target, 'evil.example'],
     ])
       expect(
-        await sandbox.say(raw(`GET http://${url}/ HTTP/1.1\\r\\nHost: ${header}\\r\\n\\r\\n`)),
+        await sandbox.output(raw(`GET http://${url}/ HTTP/1.1\\r\\nHost: ${header}\\r\\n\\r\\n`)),
       ).toContain(' 400 ')
     expect(upstream.requests).toHaveLength(served)
   })
@@ -159,7 +159,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     await using host = openHost()
     const { server, port } = await serve('127.0.0.1')
     const sandbox = await host.open({ egress: [`localhost:${port}`] })
-    expect(await sandbox.say(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).toBe(
+    expect(await sandbox.output(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).toBe(
       'this is 127.0.0.1',
     )
     server.closeAllConnections()
@@ -181,7 +181,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     const listed = await serve('127.0.0.2')
     const other = await serve('127.0.0.1', listed.port)
     const sandbox = await host.open({ egress: [`127.0.0.2:${listed.port}`] })
-    const said = await sandbox.say(
+    const said = await sandbox.output(
       `curl -sS --noproxy '*' -m 5 http://127.0.0.1:${listed.port}/; curl -sS --noproxy '*' -m 5 http://127.0.0.2:${listed.port}/`,
     )
     for (const { server } of [listed, other]) server.close()

@@ -43,7 +43,7 @@ for (const { what, as, given, options, users } of situations) {
     beforeAll(async () => {
       host = openHost({ as })
       parent = mkdtempSync(join('/var/tmp', 'vitrine-given-'))
-      // In reach of everyone on this machine.
+      // Accessible to every user of this machine.
       chmodSync(parent, 0o755)
       sandbox = await host.open(given ? { ...options, root: join(parent, 'project') } : options)
       putProbe(sandbox.root)
@@ -55,7 +55,7 @@ for (const { what, as, given, options, users } of situations) {
 
     it.each(users)('%s cannot make a file setuid or setgid in any way', async (user) => {
       await sandbox.exec('rm -rf made-* plain')
-      const said = await sandbox.say('./probe set-id', { user })
+      const said = await sandbox.output('./probe set-id', { user })
       const answers = new Map(
         said.split('\n').map((line): [string, string] => [line.split(' ')[0] ?? '', line]),
       )
@@ -75,13 +75,13 @@ for (const { what, as, given, options, users } of situations) {
 
     it.each(users)('%s cannot create a device or give a file to a user of the host', async (user) => {
       expect(
-        await sandbox.say(
+        await sandbox.output(
           'mknod disk b 254 0 2>/dev/null && echo made; mknod null c 1 3 2>/dev/null && echo made',
           { user },
         ),
       ).toBe('')
       expect(
-        await sandbox.say('touch mine-$$; chown 70000 mine-$$ 2>/dev/null && echo given', { user }),
+        await sandbox.output('touch mine-$$; chown 70000 mine-$$ 2>/dev/null && echo given', { user }),
       ).toBe('')
     })
 
@@ -90,7 +90,7 @@ for (const { what, as, given, options, users } of situations) {
       async (user) => {
         await sandbox.exec(`cp /usr/bin/cat reader-${user}`, { user })
         for (const rootid of [0, 1, 1_000])
-          await sandbox.say(`./probe capability reader-${user} ${rootid}`, { user })
+          await sandbox.output(`./probe capability reader-${user} ${rootid}`, { user })
         const tries = spawnSync(
           'setpriv',
           [

@@ -41,13 +41,13 @@ describe.skipIf(reason)('a writable system', () => {
     buildPackage(join(sandbox.root, 'greeter.deb'))
     const installed = await sandbox.exec('dpkg -i greeter.deb', root)
     expect([installed.exitCode, installed.stderr]).toEqual([0, expect.any(String)])
-    expect(await sandbox.say('vitrine-greeter; cat /etc/greeter/installed-by; stat -c %U /etc/greeter')).toBe(
-      'hello from a package\n0\ndaemon',
-    )
+    expect(
+      await sandbox.output('vitrine-greeter; cat /etc/greeter/installed-by; stat -c %U /etc/greeter'),
+    ).toBe('hello from a package\n0\ndaemon')
     expect(spawnSync('dpkg', ['-s', 'vitrine-greeter']).status).not.toBe(0)
     expect(spawnSync('which', ['vitrine-greeter']).status).not.toBe(0)
     await sandbox.restart()
-    expect(await sandbox.say('vitrine-greeter 2>/dev/null; dpkg -s vitrine-greeter 2>/dev/null; ls')).toBe(
+    expect(await sandbox.output('vitrine-greeter 2>/dev/null; dpkg -s vitrine-greeter 2>/dev/null; ls')).toBe(
       'greeter.deb',
     )
   })
@@ -68,7 +68,7 @@ describe.skipIf(reason)('a writable system', () => {
   it('has other users, none of them privileged', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
-    expect(await sandbox.say('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe(
+    expect(await sandbox.output('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe(
       'daemon\nCapEff:\t0000000000000000',
     )
     await expect(sandbox.exec('id', { user: '70000' })).rejects.toMatchObject({ code: 'user_unknown' })

@@ -16,7 +16,7 @@ it('reaches a service of the host through a bound unix socket without any networ
   const server = createServer((_, response) => response.end('a tool of the host')).listen(path)
   onTestFinished(() => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))
-  // Whoever may write to a socket may talk through it; the sandbox is a stranger.
+  // Connecting requires write permission on the socket, and the sandbox's user is not its owner.
   chmodSync(path, 0o666)
   const sandbox = await openSandbox({
     isolation: 'bubblewrap',

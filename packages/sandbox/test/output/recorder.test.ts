@@ -167,7 +167,7 @@ describe('a store that fails for a while', () => {
     for (const word of ['one ', 'two ', 'three ', 'four ', 'five ']) {
       recorder.take('stdout', Buffer.from(word))
       await until(() => store.health.status === 'failing')
-      // Each of them is refused at another time, and so comes back at another time.
+      // Each commit is rejected at another time, and so retried at another time.
       await new Promise((resume) => setTimeout(resume, 30))
     }
     driver.full = false
@@ -252,7 +252,7 @@ describe('a secret in the output', () => {
     const { store, journal } = await openJournal()
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal, budget: 40 })
-    // The first thirty bytes end in the middle of it.
+    // The first thirty bytes end in the middle of the secret.
     recorder.take('stdout', Buffer.from(`${'x'.repeat(20)}hunter2-planted`))
     await recorder.end()
     expect(together(await outputOf(journal))).not.toContain('hunter2-planted')

@@ -77,7 +77,7 @@ describe('a viewer', () => {
     expect(await sizeOf(viewers.view(AbortSignal.abort()))).toBe(0)
   })
 
-  it('keeps no chunks for a viewer that has left', async () => {
+  it('does not wait for a viewer that has left', async () => {
     const viewers = new Viewers()
     viewers.take('stdout', Buffer.from('x'))
     for await (const chunk of viewers.view()) {

@@ -20,7 +20,7 @@ it('a shutdown during the swap of a hydrate leaves the old or the new contents, 
   const { sandbox, root, staged } = await scene({ watch: false })
   await sandbox.hydrate(archiveOf('old'))
   const hydrating = sandbox.hydrate(archiveOf('new')).catch(() => undefined)
-  // Names are moved in order, and this one is the first.
+  // Entries are moved in the order of their names, and this one is the first.
   await untilGone(join(root, 'old0'))
   await sandbox.lifecycle.shutdown()
   await hydrating

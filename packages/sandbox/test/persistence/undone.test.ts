@@ -7,7 +7,7 @@ import { treeOf } from '../archives/fixtures/tree.ts'
 import { folder } from '../files/fixtures/folder.ts'
 import { scene } from './fixtures/workspace.ts'
 
-/** A file that not even root moves, where the file system has such a thing. */
+/** Makes a file immutable, so that not even root can move it, if the file system supports that. */
 function immovable(path: string): void {
   execFileSync('chattr', ['+i', path], { stdio: 'ignore' })
   onTestFinished(() => void execFileSync('chattr', ['-i', path], { stdio: 'ignore' }))

@@ -43,11 +43,14 @@ describe('the working directory', () => {
     expect(workingDirectory('/srv', places, cwd)).toBe(path)
   })
 
-  it.each(['..', '/', '/workshop', '/tmp/../etc', '/home'])('rejects the working directory %s, which is outside of the sandbox', (cwd) => {
-    expect(() => workingDirectory('/srv', places, cwd)).toThrow(
-      expect.objectContaining({ code: 'cwd_outside' }),
-    )
-  })
+  it.each(['..', '/', '/workshop', '/tmp/../etc', '/home'])(
+    'rejects the working directory %s, which is outside of the sandbox',
+    (cwd) => {
+      expect(() => workingDirectory('/srv', places, cwd)).toThrow(
+        expect.objectContaining({ code: 'cwd_outside' }),
+      )
+    },
+  )
 
   it('rejects a working directory with a NUL character', () => {
     expect(() => workingDirectory('/srv', places, 'a\0b')).toThrow(

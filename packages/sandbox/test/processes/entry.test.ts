@@ -4,20 +4,20 @@ import { memoryStore } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
 import { until } from '../egress/fixtures/until.ts'
 import { eventsOf, holding, outputOf, together } from '../output/journals.ts'
-import { type EntryScene, entryScene } from './scene.ts'
+import { type EntryFixture, entryFixture } from './entry-fixture.ts'
 
-/** Fails until it was started so many times. */
+/** A script that fails until it was started this many times. */
 const succeedsAt = (start: number) =>
   `echo x >> starts; echo "start $(wc -l < starts)"; test $(wc -l < starts) -ge ${start}`
 
-async function lives({ journal }: EntryScene): Promise<unknown[]> {
+async function lives({ journal }: EntryFixture): Promise<unknown[]> {
   const events = (await eventsOf(journal)).filter(({ type }) => type !== 'process.output')
   return events.map(({ type, data }) => [type, type === 'process.started' ? data.restarts : data.restarting])
 }
 
 describe('a process without restarts', () => {
   it('ends once, whether it succeeds or fails', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const entry = await scene.start('exit 3')
     expect(entry.info().state).toBe('running')
     expect(await entry.exit).toEqual({ outcome: 'failed', exitCode: 3, signal: null })
@@ -31,7 +31,7 @@ describe('a process without restarts', () => {
 
 describe('a process that is restarted on failure', () => {
   it('keeps its id through all restarts until it succeeds', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const seen: string[] = []
     const entry = await scene.start(succeedsAt(3), {
       restart: 'on-failure',
@@ -52,7 +52,7 @@ describe('a process that is restarted on failure', () => {
   })
 
   it('shows a viewer the output of all its restarts', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const entry = await scene.start(succeedsAt(2), { restart: 'on-failure' })
     let shown = ''
     for await (const { data } of entry.viewers.view()) shown += Buffer.from(data).toString()
@@ -60,7 +60,7 @@ describe('a process that is restarted on failure', () => {
   })
 
   it('is not restarted after a stop', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const entry = await scene.start('exec sleep 60', { restart: 'always' })
     expect(await entry.stop(5_000)).toEqual({ outcome: 'cancelled', exitCode: null, signal: 'SIGTERM' })
     expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
@@ -68,7 +68,7 @@ describe('a process that is restarted on failure', () => {
   })
 
   it('can be cancelled while it waits for a restart, without a further exit event', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const entry = await scene.start('exit 1', { restart: 'always' })
     await until(() => entry.info().state === 'waiting')
     expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
@@ -77,7 +77,7 @@ describe('a process that is restarted on failure', () => {
   })
 
   it('logs a failed restart and tries again until it is cancelled', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const entry = await scene.start('exit 1', { restart: 'on-failure' })
     await until(() => entry.info().state === 'waiting')
     rmSync(scene.root, { recursive: true })
@@ -90,7 +90,7 @@ describe('a process that is restarted on failure', () => {
   })
 
   it('ends when it is cancelled during a restart', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const starting = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
     const entry = await scene.start(
@@ -111,7 +111,7 @@ describe('a process that is restarted on failure', () => {
 
   it('ends its followers when it is cancelled while its exit event is being written', async () => {
     const driver = holding(memoryStore())
-    const scene = await entryScene(driver)
+    const scene = await entryFixture(driver)
     const entry = await scene.start('read line; exit 1', { restart: 'always' })
     const release = driver.hold()
     entry.current.stdin?.end('\n')
@@ -120,13 +120,13 @@ describe('a process that is restarted on failure', () => {
     release()
     await killed
     expect(entry.info().restarts).toBe(0)
-    // The journal says that it would be started again; whoever follows it must learn otherwise.
+    // The exit event announces a restart; followers must still end.
     expect(entry.endedBeforeRestart).toBe(true)
   })
 })
 
-/** It went on in spite of everything: a second after it said so it is still there. */
-async function untilRunning({ root }: EntryScene): Promise<string> {
+/** Resolves one second after the process has started to run: it was not killed. */
+async function untilRunning({ root }: EntryFixture): Promise<string> {
   await until(() => existsSync(join(root, 'running')))
   await new Promise((resume) => setTimeout(resume, 1_000))
   return 'it runs'
@@ -134,7 +134,7 @@ async function untilRunning({ root }: EntryScene): Promise<string> {
 
 describe('a process whose exit event cannot be written', () => {
   it('counts as exited and ends its viewers', async () => {
-    const scene = await entryScene()
+    const scene = await entryFixture()
     const entry = await scene.start('read line')
     const watching = entry.viewers.view().next()
     await scene.closeStore()

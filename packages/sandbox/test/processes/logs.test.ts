@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { followLogs, readLogs } from '../../src/processes/logs.ts'
 import { openJournal } from '../output/journals.ts'
 
-/** Writes chunks one event each; returns what the process wrote in all. */
+/** Writes one event per chunk and returns all output of the process. */
 async function write(journal: Journal, chunks: readonly string[], process = 'prc_1'): Promise<string> {
   let offset = 0
   const events = chunks.map((text) => {

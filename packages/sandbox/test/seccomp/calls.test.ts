@@ -30,7 +30,7 @@ describe.skipIf(missing)('on this kernel', () => {
     return stdout.trim().split('\n').map(Number)
   }
 
-  /** Without a filter most would say something else: nothing is there at -1. */
+  /** Invalid arguments, so that most calls fail with another error without the filter. */
   const nowhere = '-1 -1 -1 -1 -1 -1'
 
   test.each(['user', 'root'] as const)('a %s gets EPERM for every forbidden call', (flavour) => {
@@ -43,7 +43,7 @@ describe.skipIf(missing)('on this kernel', () => {
   })
 
   test('the same calls fail for other reasons without the filter', () => {
-    // It would hang up the terminal that the tests run in.
+    // `vhangup` would hang up the terminal that the tests run in.
     const calls = numbered([...forbidden, ...forbiddenToUsers]).filter(({ name }) => name !== 'vhangup')
     const answers = errnos(
       'none',
@@ -67,20 +67,17 @@ describe.skipIf(missing)('on this kernel', () => {
     expect(errnos('root', [`${chroot?.nr} ${nowhere}`])).not.toEqual([EPERM])
   })
 
-  test.each(['user', 'root'] as const)(
-    'a %s may fork and unshare, but not create a namespace',
-    (flavour) => {
-      const [clone, unshare] = numbered(['clone', 'unshare'])
-      const namespaces = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
-      expect(errnos(flavour, [`${clone?.nr} 17`, `${unshare?.nr} 0x400`])).toEqual([0, 0])
-      const answers = errnos(flavour, [
-        ...namespaces.map((flag) => `${clone?.nr} ${flag | 17}`),
-        ...[0x80, ...namespaces].map((flag) => `${unshare?.nr} ${flag}`),
-      ])
-      expect(new Set(answers)).toEqual(new Set([EPERM]))
-      expect(answers).toHaveLength(15)
-    },
-  )
+  test.each(['user', 'root'] as const)('a %s may fork and unshare, but not create a namespace', (flavour) => {
+    const [clone, unshare] = numbered(['clone', 'unshare'])
+    const namespaces = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
+    expect(errnos(flavour, [`${clone?.nr} 17`, `${unshare?.nr} 0x400`])).toEqual([0, 0])
+    const answers = errnos(flavour, [
+      ...namespaces.map((flag) => `${clone?.nr} ${flag | 17}`),
+      ...[0x80, ...namespaces].map((flag) => `${unshare?.nr} ${flag}`),
+    ])
+    expect(new Set(answers)).toEqual(new Set([EPERM]))
+    expect(answers).toHaveLength(15)
+  })
 
   test('a personality can be queried, but not changed', () => {
     const [call] = numbered(['personality'])

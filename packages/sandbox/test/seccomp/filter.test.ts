@@ -32,7 +32,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     const refused = new Set(numbers(root ? forbidden : [...forbidden, ...forbiddenToUsers]))
     const missing = new Set(numbers(setId ? absent : [...absent, ...absentWithoutSetId]))
     for (let number = 0; number < 1024; number += 1) {
-      // Family 0 is none.
+      // Family 0 is AF_UNSPEC, which is not allowed.
       const isSocket = [nr('socket'), nr('socketpair')].includes(number)
       const expected = isSocket
         ? eafnosupport
@@ -106,7 +106,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
   test.each<[Syscall, (number | bigint)[]]>([
     ['chmod', [0, 0o1777]],
     ['fchmodat', [0, 0, 0o755, 0o6000]],
-    // Without a file to make, the mode means nothing and may be anything.
+    // The kernel ignores the mode if no file is created.
     ['openat', [0, 0, 0o1, 0o6777]],
     ['open', [0, 0, 0o6777]],
     ['openat', [0, 0, 0o101, 0o1777]],
@@ -144,7 +144,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
   })
 })
 
-/** The policy said a second time, in words of its own. */
+/** A second implementation of the policy, to compare with. */
 function expectedAnswer(
   arch: Arch,
   root: boolean,

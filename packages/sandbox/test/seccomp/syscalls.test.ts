@@ -13,10 +13,10 @@ const named: readonly Syscall[] = [
   'personality',
 ]
 
-/** Newer than the headers of the distributions we build on. */
+/** Calls that are newer than the headers of the distributions we build on. */
 const young: ReadonlySet<Syscall> = new Set(['open_tree_attr'])
 
-/** arm64 has no table of its own: it uses the generic one. */
+/** arm64 uses the generic table. */
 const headers: readonly (readonly [Arch, string])[] = [
   ['x64', '/usr/include/x86_64-linux-gnu/asm/unistd_64.h'],
   ['arm64', '/usr/include/asm-generic/unistd.h'],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { chooseToEnd, type SessionUse } from '../../src/terminals/choose-to-end.ts'
 
-/** As many sessions, the first used longest ago. */
+/** This many sessions, the first used longest ago. */
 function sessions(count: number, exited: readonly number[] = []): SessionUse[] {
   return Array.from({ length: count }, (_, id) => ({ id, lastUsed: id, exited: exited.includes(id) }))
 }

@@ -78,7 +78,7 @@ describe('output within a budget of tokens', () => {
   })
 })
 
-/** Whether some way to read it as `beginning + note + end` adds up. */
+/** Whether the output can be read as `head + note + tail` with matching counts. */
 function isExcerpt(output: string, whole: string, size: number): boolean {
   if (whole.startsWith(output)) return true
   const text = output.replace(/^Total output lines: \d+\n\n/, '')

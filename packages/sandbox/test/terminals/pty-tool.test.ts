@@ -3,7 +3,7 @@ import { commandPolicy } from '../../src/index.ts'
 import type { PtyUpdate } from '../../src/terminals/pty-update.ts'
 import { type PtyScene, ptyScene } from './pty.ts'
 
-/** Looks until the session has said it; what it said until then. */
+/** Polls until the session's output contains the text, and returns all output. */
 async function saying(scene: PtyScene, sessionId: number, words: RegExp, said = ''): Promise<string> {
   const { output, exitCode } = await scene.pty.ptyWriteStdin({ sessionId, chars: '\n' })
   const all = said + output

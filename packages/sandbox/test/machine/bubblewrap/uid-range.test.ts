@@ -6,7 +6,7 @@ import { readRow } from '../../../src/machine/process-table.ts'
 const folder = '/run/vitrine-uids'
 const size = 65_536
 const firstUid = 1 << 30
-/** Three places that a sandbox of another test would have to guess. */
+/** Slots that sandboxes of other tests are unlikely to choose. */
 const slot = 16_000 - (process.pid % 500) * 3
 
 function take(start = slot): UidRange {

@@ -36,7 +36,7 @@ describe.each(['none', 'bubblewrap'] as const)('a piped program, isolation %s', 
     const program = await sandbox.spawnPiped(['sh', '-c', script])
     const lines = program.stdout[Symbol.asyncIterator]()
     const first = await numberOf(lines)
-    // The kernel counts in hundredths of a second.
+    // The kernel's start times have a resolution of 10 ms.
     await sleep(30)
     const moment = processMark()
     program.stdin.write('\n')
@@ -71,7 +71,7 @@ async function numberOf(lines: AsyncIterator<unknown>): Promise<number> {
   return Number(String(value).trim())
 }
 
-/** One that nobody has asked about yet is dead all the same. */
+/** Whether a process runs; a zombie does not. */
 async function isAlive(sandbox: LocalSandbox, pid: number): Promise<boolean> {
   const { exitCode } = await sandbox.exec(`grep -q '^State:[[:space:]]*[RSD]' /proc/${pid}/status`)
   return exitCode === 0
