@@ -37,7 +37,7 @@ describe('enableControllers', () => {
     const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '1\n' })
     const { enabled, reasons } = await enableControllers(folder)
     expect(enabled).toEqual([])
-    expect(reasons.get('memory')).toContain('holds processes')
+    expect(reasons.get('memory')).toContain('contains processes')
     expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('')
   })
 

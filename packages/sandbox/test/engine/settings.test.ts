@@ -129,15 +129,15 @@ describe('the workspace', () => {
 
   it('rejects a workspace that contains the data directory', () => {
     const base = folder()
-    refusing({ root: base, data: join(base, 'data') }, 'data folder')
-    refusing({ root: base, data: base }, 'data folder')
+    refusing({ root: base, data: join(base, 'data') }, 'data directory')
+    refusing({ root: base, data: base }, 'data directory')
   })
 
   it('rejects a workspace that contains the data directory through a symbolic link', () => {
     const base = folder()
     mkdirSync(join(base, 'work/data'), { recursive: true })
     symlinkSync(join(base, 'work/data'), join(base, 'link'))
-    refusing({ root: join(base, 'work'), data: join(base, 'link') }, 'data folder')
+    refusing({ root: join(base, 'work'), data: join(base, 'link') }, 'data directory')
   })
 
   it('rejects a workspace inside the data directory', () => {

@@ -113,7 +113,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await output('ls -d /work /var/log/* /var/backups')).toBe('')
   })
 
-  it("sees nothing of the host's data folder but its own workspace", async () => {
+  it("sees nothing of the host's data directory but its own workspace", async () => {
     const { data } = host()
     writeFileSync(join(data, 'journal.sqlite'), 'events')
     expect(await output(`ls ${data}`)).toBe('sandboxes')
