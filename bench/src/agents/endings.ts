@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostSandbox } from '@vitrine/host'
-import { dataPlace } from '../../../packages/sandbox/src/data-directory.ts'
+import { dataDirectory } from '../../../packages/sandbox/src/data-directory.ts'
 import { markedBy, ownerTagOf } from '../../../packages/sandbox/src/machine/orphans.ts'
 import { readProcessTable } from '../../../packages/sandbox/src/machine/process-table.ts'
 import { measurement } from '../measurement.ts'
@@ -30,7 +30,7 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const cleared: number[] = []
   const closed: number[] = []
   await inHost(signal, async (sandbox, data) => {
-    const mark = ownerTagOf(sandbox.id, dataPlace(data))
+    const mark = ownerTagOf(sandbox.id, dataDirectory(data))
     const untilGone = () => until(() => processesOf(mark).length === 0, signal)
     for (let round = 0; round < rounds; round += 1) {
       const { session, pid, turn } = await hanging(sandbox, mark, signal)

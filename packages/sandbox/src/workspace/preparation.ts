@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
-import type { Folders, Settings } from '../engine/settings.ts'
+import type { Folders, SandboxSettings } from '../engine/settings.ts'
 import { cancelled } from '../files/time-slice.ts'
 import { findSource } from './copy-in.ts'
 import { emptyWorkspace, isEmpty, removeFolder } from './empty-workspace.ts'
@@ -15,7 +15,7 @@ import { type Ground, stepsOf } from './steps.ts'
 
 export interface PreparationOptions {
   readonly plan: Plan
-  readonly settings: Settings
+  readonly settings: SandboxSettings
   readonly store: Store
   readonly journal: Journal
   readonly signal?: AbortSignal | undefined
@@ -24,7 +24,7 @@ export interface PreparationOptions {
 /** What a manifest does to one sandbox: all of it to a fresh one, and to its accounts at every start. */
 export class Preparation {
   readonly #plan: Plan
-  readonly #settings: Settings
+  readonly #settings: SandboxSettings
   readonly #journal: Journal
   readonly #signal: AbortSignal
   /** Folders that are not there yet, and so are nobody else's. */
@@ -136,7 +136,7 @@ export class Preparation {
  * A sandbox that goes on was prepared before, unless that failed. What a host that died left in a folder of our own was
  * never handed to anybody, and goes.
  */
-async function isFresh({ folders }: Settings, journal: Journal): Promise<boolean> {
+async function isFresh({ folders }: SandboxSettings, journal: Journal): Promise<boolean> {
   const progress = readProgress(folders)
   if (progress === 'done' && journal.head.seq > 0) return false
   if (progress === 'begun') throw notEmpty(folders, 'is being prepared at this moment.')
@@ -150,7 +150,7 @@ function notEmpty({ root }: Folders, how: string): VitrineError {
 }
 
 /** A copy of the folder that it is copied to would never end. */
-function checkSources({ copy: local }: Plan, { folders }: Settings): void {
+function checkSources({ copy: local }: Plan, { folders }: SandboxSettings): void {
   for (const { where, source } of local) {
     const { path, kind } = findSource(where, source)
     const inside = [folders.root, folders.staging, ...folders.own].find((folder) => {

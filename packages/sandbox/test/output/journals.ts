@@ -14,7 +14,7 @@ export async function eventsOf(journal: Journal): Promise<JournalEvent[]> {
   return events.filter((item): item is JournalEvent => 'seq' in item)
 }
 
-/** One chunk of output as the journal has it. */
+/** One chunk of output from the journal. */
 export interface Written {
   readonly stream: string
   readonly offset: number
@@ -34,7 +34,7 @@ export function together(written: readonly Written[], stream = 'stdout'): string
   return Buffer.concat(written.filter((one) => one.stream === stream).map(({ bytes }) => bytes)).toString()
 }
 
-/** A store whose commits wait while it is held. */
+/** A store whose commits block while it is held. */
 export function holding(driver: StoreDriver): StoreDriver & { hold(): () => void } {
   let held: Promise<void> = Promise.resolve()
   return {

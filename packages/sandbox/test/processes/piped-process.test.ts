@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { commandPolicy, type LocalSandbox, processMark } from '../../src/index.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 
-describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolation %s', (isolation) => {
-  it('is heard by its caller, and its output is in the journal only where it is stderr', async () => {
+describe.each(['none', 'bubblewrap'] as const)('a piped program, isolation %s', (isolation) => {
+  it('gives stdout to its caller and records only stderr in the journal', async () => {
     const sandbox = await openSandbox({ isolation })
     const errors: Buffer[] = []
     const program = await sandbox.spawnPiped(['sh', '-c', 'echo aside >&2; cat'], {
@@ -19,7 +19,7 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
     expect(events.map((event) => event.data)).toMatchObject([{ stream: 'stderr', data: 'aside\n' }])
   })
 
-  it('waits when its caller does not read', async () => {
+  it('blocks while its caller does not read', async () => {
     const sandbox = await openSandbox({ isolation })
     const program = await sandbox.spawnPiped(['sh', '-c', 'head -c 20000000 /dev/zero; echo written >&2'])
     await sleep(300)
@@ -30,13 +30,13 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
     await program.exit
   })
 
-  it('can be freed of what it has started since a moment, and of nothing else', async () => {
+  it('killStartedAfter kills only the descendants started after the mark', async () => {
     const sandbox = await openSandbox({ isolation })
     const script = 'sleep 1000 & echo $!; read line; setsid sleep 1000 & echo $!; read line; wait'
     const program = await sandbox.spawnPiped(['sh', '-c', script])
     const lines = program.stdout[Symbol.asyncIterator]()
     const first = await numberOf(lines)
-    // The kernel counts in hundredths of a second.
+    // The kernel's start times have a resolution of 10 ms.
     await sleep(30)
     const moment = processMark()
     program.stdin.write('\n')
@@ -49,7 +49,7 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
     await program.kill()
   })
 
-  it('can be cleared of what it left behind after its own end', async () => {
+  it('endTree kills the processes that were left after its exit', async () => {
     const sandbox = await openSandbox({ isolation })
     const program = await sandbox.spawnPiped(['sh', '-c', 'setsid sleep 1000 >/dev/null 2>&1 & echo $!'])
     const left = await numberOf(program.stdout[Symbol.asyncIterator]())
@@ -58,7 +58,7 @@ describe.each(['none', 'bubblewrap'] as const)('a program to talk with, isolatio
     expect(await isAlive(sandbox, left)).toBe(false)
   })
 
-  it('is not judged by the policy for what it runs', async () => {
+  it('the policy does not judge the program itself', async () => {
     const sandbox = await openSandbox({ isolation }, { policy: commandPolicy({ deny: ['cat'] }) })
     await expect(sandbox.exec('cat /dev/null')).rejects.toMatchObject({ code: 'gate_refused' })
     const program = await sandbox.spawnPiped(['cat'])
@@ -71,7 +71,7 @@ async function numberOf(lines: AsyncIterator<unknown>): Promise<number> {
   return Number(String(value).trim())
 }
 
-/** One that nobody has asked about yet is dead all the same. */
+/** Whether a process runs; a zombie does not. */
 async function isAlive(sandbox: LocalSandbox, pid: number): Promise<boolean> {
   const { exitCode } = await sandbox.exec(`grep -q '^State:[[:space:]]*[RSD]' /proc/${pid}/status`)
   return exitCode === 0

@@ -9,7 +9,7 @@ import { type EntryOptions, ProcessEntry } from '../../src/processes/entry.ts'
 import { defaultProcessLimits } from '../../src/processes/process-host.ts'
 import { openJournal } from '../output/journals.ts'
 
-export interface EntryScene {
+export interface EntryFixture {
   readonly journal: Journal
   readonly root: string
   closeStore(): Promise<void>
@@ -18,8 +18,8 @@ export interface EntryScene {
   beforeLaunch: () => void | Promise<void>
 }
 
-/** Plain processes in a folder of their own, without a sandbox around them. */
-export async function entryScene(driver?: StoreDriver): Promise<EntryScene> {
+/** Starts plain processes in a temporary folder, without a sandbox. */
+export async function entryFixture(driver?: StoreDriver): Promise<EntryFixture> {
   const { store, journal } = await openJournal(driver)
   const root = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
   const machine = await plainMachine({
@@ -34,7 +34,7 @@ export async function entryScene(driver?: StoreDriver): Promise<EntryScene> {
     await machine.close()
     rmSync(root, { recursive: true, force: true })
   })
-  const scene: EntryScene = {
+  const fixture: EntryFixture = {
     journal,
     root,
     closeStore: () => store.close(),
@@ -47,9 +47,9 @@ export async function entryScene(driver?: StoreDriver): Promise<EntryScene> {
   }
   const waiting: Machine = Object.assign(Object.create(machine), {
     async launch(launch: Launch) {
-      await scene.beforeLaunch()
+      await fixture.beforeLaunch()
       return machine.launch(launch)
     },
   })
-  return scene
+  return fixture
 }
