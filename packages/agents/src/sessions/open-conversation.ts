@@ -113,6 +113,6 @@ async function byTranscript(
   // An agent that is a function counts its rounds on from there.
   const begun = await newConversation(beginning, beginning.session.info.turns)
   const text = maxChars === 0 ? '' : transcriptText(said, { maxChars })
-  const recap = text === '' ? {} : { told: `${preface}\n\n${text}` }
+  const recap = text === '' ? {} : { recap: `${preface}\n\n${text}` }
   return { instance: beginning.instance, ...begun, way: 'transcript', ...recap }
 }
