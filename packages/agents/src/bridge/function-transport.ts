@@ -7,7 +7,7 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
 import type { ContentBlock, JsonObject } from '@vitrine/protocol'
-import type { AgentOutput, AgentOutputs, FunctionAgent } from '../agents.ts'
+import type { AgentOutput, AgentOutputs, FunctionAgent } from '../registry/custom-agent.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
 /** How an event of another vocabulary travels over the protocol. */

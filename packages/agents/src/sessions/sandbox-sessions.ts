@@ -12,7 +12,7 @@ import {
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
-import type { ToolsOption } from '../agents.ts'
+import type { ToolsOption } from '../tools/host-tool.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type Restored, type SessionHost } from './agent-session.ts'
 import { mustHave, readOptions, shownOptions } from './config-options.ts'
@@ -27,7 +27,8 @@ import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
 import { SessionTranscript } from './session-transcript.ts'
-import { type AgentConfig, type FoundAgent, findAgentFor, type SessionRequest } from './start-agent.ts'
+import type { AgentConfig } from './start/agent-config.ts'
+import { type FoundAgent, findAgentFor, type SessionRequest } from './start-agent.ts'
 
 export interface SandboxSessionsOptions {
   readonly sandbox: LocalSandbox

@@ -1,7 +1,7 @@
 import type { Journal, Store } from '@vitrine/journal'
 import type { JsonObject } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import type { ToolsOption } from '../agents.ts'
+import type { ToolsOption } from '../tools/host-tool.ts'
 import { type ServedTools, serveTools } from '../tools/serve-tools.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession } from './agent-session.ts'

@@ -1,36 +1,22 @@
 import { createHash } from 'node:crypto'
 import type { Journal, Store } from '@vitrine/journal'
-import {
-  type InstallProgress,
-  isVitrineError,
-  type OpenSessionOptions,
-  VitrineError,
-} from '@vitrine/protocol'
+import { isVitrineError, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import { type CustomAgent, type FunctionAgent, isFunctionAgent, type ProgramAgent } from '../agents.ts'
 import type { AgentTransport } from '../bridge/transport.ts'
+import {
+  type CustomAgent,
+  type FunctionAgent,
+  isFunctionAgent,
+  type ProgramAgent,
+} from '../registry/custom-agent.ts'
 import type { AgentEntry, AgentQuirks } from '../registry/entry.ts'
 import { findAgent, knownAgents } from '../registry/known-agents.ts'
-import { keepSecret } from './secrets.ts'
+import type { AgentConfig } from './start/agent-config.ts'
 import { explicitValues, grantFor, howToLogIn, keepGranted, keepSecretsOfServers } from './start/granting.ts'
 import { putInHome } from './start/home-files.ts'
 import { launchFor, startProgram } from './start/launching.ts'
 import { egressOf, pointAt } from './start/model-endpoint.ts'
-
-/** The agents that a host has, and where it keeps them. */
-export interface AgentConfig {
-  readonly custom: readonly CustomAgent[]
-  /** Where agents are installed. */
-  readonly cache: string
-  /** The host's own environment and HOME: credentials come from there, when granted. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly home: string
-  /** The Node that agents run on, as the sandbox sees it. */
-  readonly node: string
-  /** Whether an agent that is missing is installed when it is first wanted. */
-  readonly install: 'lazy' | 'never'
-  onInstall?(progress: InstallProgress): void
-}
+import { keepSecret } from './start/secrets.ts'
 
 export interface SessionRequest extends OpenSessionOptions {
   readonly id: string

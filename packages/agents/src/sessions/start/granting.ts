@@ -4,7 +4,7 @@ import { type Granted, type GrantPlaces, grantCredentials } from '../../credenti
 import { tellsOfSecret } from '../../credentials/secrets-in.ts'
 import type { AgentEntry } from '../../registry/entry.ts'
 import { listIn, textIn } from '../fields.ts'
-import { keepSecret } from '../secrets.ts'
+import { keepSecret } from './secrets.ts'
 
 /** Without a word about credentials an agent that needs some is not even started. */
 export function grantFor(entry: AgentEntry, wanted: OpenSessionOptions, places: GrantPlaces): Granted {

@@ -8,7 +8,7 @@ import { installAgent } from '../../install/install-agent.ts'
 import { type Installation, installed } from '../../install/installation.ts'
 import { type AgentLaunch, launchOf } from '../../install/launch.ts'
 import type { AgentEntry, CommandSource } from '../../registry/entry.ts'
-import type { AgentConfig } from '../start-agent.ts'
+import type { AgentConfig } from './agent-config.ts'
 
 interface LaunchEnvironment {
   readonly sandbox: LocalSandbox

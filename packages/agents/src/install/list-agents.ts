@@ -2,11 +2,11 @@ import { homedir } from 'node:os'
 import type { AgentInfo } from '@vitrine/protocol'
 import { agentOptions, checkOptions } from '@vitrine/protocol/options'
 import { credentialsPresent, credentialsWanted } from '../credentials/present.ts'
-import { installed } from '../install/installation.ts'
-import { builtinScript } from './builtin-script.ts'
-import type { AgentEntry } from './entry.ts'
-import { findCommand } from './find-command.ts'
-import { knownAgents } from './known-agents.ts'
+import { builtinScript } from '../registry/builtin-script.ts'
+import type { AgentEntry } from '../registry/entry.ts'
+import { findCommand } from '../registry/find-command.ts'
+import { knownAgents } from '../registry/known-agents.ts'
+import { installed } from './installation.ts'
 
 export interface ListAgentsOptions {
   /** Where agents are installed. */
