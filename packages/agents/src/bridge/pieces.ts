@@ -1,10 +1,10 @@
 import { type Envelope, readEnvelope } from './envelope.ts'
 import type { Garbage, Piece } from './lines.ts'
 
-/** What an agent wrote, read: a message, or what is none. */
+/** A parsed piece of the agent's output: a message, or bytes that are none. */
 type Parsed = { readonly kind: 'message'; readonly envelope: Envelope; readonly bytes: number } | Garbage
 
-/** Reads each piece. Lines in a row that say nothing are one piece: a banner, or the output of a program that is no agent. */
+/** Parses each piece. Consecutive lines that are not messages become one piece: a banner, or the output of another program. */
 export function readPieces(pieces: readonly Piece[]): Parsed[] {
   const parsed: Parsed[] = []
   let row: { readonly reason: string; readonly lines: string[] } | undefined
