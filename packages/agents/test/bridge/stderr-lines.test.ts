@@ -42,5 +42,5 @@ it('bounds a line that never ends', () => {
 it('shows the last words at the end of a message', () => {
   expect(formatExcerpt({ head: '', lines: 0 })).toBe('')
   expect(formatExcerpt({ head: 'one', lines: 1 })).toBe('\nEnd of its stderr (1 line in all):\none')
-  expect(formatExcerpt(wordsOf(numbered(100).join('\n')))).toContain('(100 lines):\nline 95\n')
+  expect(formatExcerpt(wordsOf(numbered(100).join('\n')))).toContain('(100 lines in all):\nline 95\n')
 })
