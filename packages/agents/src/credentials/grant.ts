@@ -150,7 +150,7 @@ function missing({ name, title, credentials }: AgentEntry, grant: 'env' | 'host'
           : ', or pass the value itself')
   return new VitrineError(
     'credentials_missing',
-    `No credentials of the agent ${name} were found on the host: looked for ${searched.join(', ') || 'nothing'}. To provide some, ${advice}.`,
+    `The agent ${name} has no credentials on the host: looked for ${searched.join(', ') || 'nothing'}. To provide some, ${advice}.`,
     { details: { agent: name, looked: searched } },
   )
 }
