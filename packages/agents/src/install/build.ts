@@ -9,7 +9,7 @@ import { type Installation, markerName, readInstallation } from './installation.
 import { launchOf } from './launch.ts'
 import { bytesIn, reporting } from './progress.ts'
 import { makeReadableByAll } from './readable-by-all.ts'
-import { openStaging, type Staging } from './staging.ts'
+import { type InstallStaging, openStaging } from './staging.ts'
 import { verifyAgent } from './verify.ts'
 
 const postinstallMs = 5 * 60 * 1_000
@@ -35,7 +35,7 @@ export async function build(request: InstallRequest): Promise<Installation> {
 }
 
 /** Runs the postinstall script without network access. */
-async function postinstall(request: InstallRequest, staging: Staging): Promise<void> {
+async function postinstall(request: InstallRequest, staging: InstallStaging): Promise<void> {
   const { entry, source, signal } = request
   if (source.postinstall === undefined) return
   const message = `running ${source.postinstall}`
@@ -66,7 +66,7 @@ async function postinstall(request: InstallRequest, staging: Staging): Promise<v
 }
 
 /** Starts the agent as a session does, read-only and as another user, but without network access. */
-async function verify(request: InstallRequest, staging: Staging): Promise<void> {
+async function verify(request: InstallRequest, staging: InstallStaging): Promise<void> {
   const { entry, signal, verifyMs } = request
   const message = 'starting it and waiting for its response to initialize'
   using _ = reporting(staging.tree, { agent: entry.name, step: 'verify', message }, request.onProgress)
@@ -83,7 +83,7 @@ async function verify(request: InstallRequest, staging: Staging): Promise<void> 
     throw failed(request, `${complaint}\nTry another version, or report the problem.`, complaint)
 }
 
-async function publish(request: InstallRequest, { tree }: Staging): Promise<Installation> {
+async function publish(request: InstallRequest, { tree }: InstallStaging): Promise<Installation> {
   const { entry, version, target } = request
   const marker = {
     name: entry.name,

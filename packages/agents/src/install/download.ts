@@ -8,12 +8,12 @@ import { findNpm, readNpmSettings } from './npm-client.ts'
 import { reporting } from './progress.ts'
 import { openProxyForwarder } from './proxy-forwarder.ts'
 import { type RegistryAccess, registryAccess } from './registry-access.ts'
-import type { Staging } from './staging.ts'
+import type { InstallStaging } from './staging.ts'
 
 const downloadMs = 30 * 60 * 1_000
 
 /** Runs `npm install` into the staging tree, with egress to the registry only and without package scripts. */
-export async function download(request: InstallRequest, staging: Staging): Promise<void> {
+export async function download(request: InstallRequest, staging: InstallStaging): Promise<void> {
   const { entry, signal } = request
   const npm = findNpm(process.env, process.execPath)
   const access = registryAccess(await readNpmSettings(npm, process.env, signal), process.env)
@@ -75,7 +75,7 @@ function installArguments({ retryMs }: InstallRequest, prefix: string): string[]
 /** Copies all CA certificates into one file that the sandbox can read. */
 async function gatherCertificates(
   { cafile, certificates }: RegistryAccess,
-  staging: Staging,
+  staging: InstallStaging,
 ): Promise<string | undefined> {
   const extra = process.env.NODE_EXTRA_CA_CERTS
   const files = [...new Set([cafile, extra].filter((path): path is string => Boolean(path)))]

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The temporary folder of one installation, on the cache's file system so that the result can be renamed. */
-export interface Staging extends AsyncDisposable {
+export interface InstallStaging extends AsyncDisposable {
   readonly folder: string
   /** The folder that becomes the installation. */
   readonly tree: string
@@ -16,7 +16,7 @@ export interface Staging extends AsyncDisposable {
 const stagingName = '.staging'
 const abandonedMs = 6 * 60 * 60 * 1_000
 
-export async function openStaging(cache: string, name: string): Promise<Staging> {
+export async function openStaging(cache: string, name: string): Promise<InstallStaging> {
   const stagingRoot = join(cache, stagingName)
   await removeAbandoned(stagingRoot)
   const folder = join(stagingRoot, `${name}-${process.pid}-${randomBytes(6).toString('hex')}`)

@@ -34,7 +34,7 @@ import { closeMs, defaultQueue, settlesWithin } from './limits.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { completeRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
-import { type TurnHost, Turns } from './turns.ts'
+import { SessionTurns, type TurnHost } from './turns.ts'
 
 /** The parts of its sandbox that a session uses. */
 export interface SessionHost {
@@ -77,7 +77,7 @@ export class AgentSession implements Session, TurnHost {
   readonly answers: PendingRequests
   readonly terminals = new ClientTerminals()
   readonly #host: SessionHost
-  readonly #turns: Turns
+  readonly #turns: SessionTurns
   readonly #options = new ChosenOptions()
   readonly #interpreter: MessageInterpreter
   #instance: AgentInstance | undefined
@@ -109,7 +109,7 @@ export class AgentSession implements Session, TurnHost {
     this.answers = new PendingRequests(completeRules(options.permissions))
     this.#interpreter = new MessageInterpreter(this, this.#options, known.title)
     this.#host = host
-    this.#turns = new Turns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
+    this.#turns = new SessionTurns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
   }
 
   get info(): SessionInfo {

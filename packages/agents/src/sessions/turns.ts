@@ -45,7 +45,7 @@ export interface TurnHost {
 type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
 
 /** Runs the turns of one session, one at a time, and records exactly one end for each. */
-export class Turns {
+export class SessionTurns {
   readonly #session: TurnHost
   readonly #queue: PromptQueue
   #count: number

@@ -2,7 +2,7 @@ import { type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'
-import { Semaphore } from './semaphore.ts'
+import { CallSemaphore } from './semaphore.ts'
 
 /** Wraps each call with valid input; it may run code before and after, or skip the call. Must settle soon after `run`. */
 export type AroundCall = <T>(tool: string, input: JsonObject, run: () => Promise<T>) => Promise<T>
@@ -25,7 +25,7 @@ export class ToolCalls {
   readonly #session: string
   readonly #around: AroundCall
   readonly #limits: Required<ToolLimits>
-  readonly #semaphore: Semaphore
+  readonly #semaphore: CallSemaphore
   readonly #calls = new Set<RunningCall>()
   #ended: VitrineError | undefined
 
@@ -33,7 +33,7 @@ export class ToolCalls {
     this.#session = session
     this.#around = around
     this.#limits = limits
-    this.#semaphore = new Semaphore(limits.calls, limits.waiting)
+    this.#semaphore = new CallSemaphore(limits.calls, limits.waiting)
   }
 
   /** Never rejects: the model sees an error only if it is a result. */

@@ -1,5 +1,5 @@
 /** Limits concurrent calls, and queues a limited number of further ones in order. */
-export class Semaphore {
+export class CallSemaphore {
   readonly #slots: number
   readonly #maxWaiting: number
   readonly #waiting = new Set<() => void>()
