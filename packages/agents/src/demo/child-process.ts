@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
-export interface Ended {
+export interface CommandExit {
   readonly exitCode: number | null
   readonly signal: string | null
-  /** The last part of it. */
+  /** The end of stdout and stderr. */
   readonly output: string
 }
 
-const longestOutput = 32 * 1024
+const maxOutputChars = 32 * 1024
 const running = new Set<ChildProcess>()
 
-/** Runs a shell command as our child; an abort kills it and all that it started in its group. */
+/** Runs a shell command as a child process; an abort kills its process group. */
 export function runChild(
   command: string,
   cwd: string,
   signal: AbortSignal,
   onOutput: (soFar: string) => void,
-): Promise<Ended> {
+): Promise<CommandExit> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const child = spawn('/bin/sh', ['-c', command], {
@@ -28,7 +28,7 @@ export function runChild(
     let output = ''
     for (const pipe of [child.stdout, child.stderr]) {
       pipe.setEncoding('utf8').on('data', (text: string) => {
-        output = (output + text).slice(-longestOutput)
+        output = (output + text).slice(-maxOutputChars)
         onOutput(output)
       })
     }
@@ -48,20 +48,20 @@ export function runChild(
       reject(error)
     })
     child.once('close', finish)
-    // What the command left running may hold its pipes open for ever.
+    // Background processes of the command may keep its pipes open forever.
     child.once('exit', (code, endSignal) => setTimeout(finish, 200, code, endSignal).unref())
   })
 }
 
-/** Starts a command that nobody waits for. */
-export function leaveRunning(command: string, cwd: string): number | undefined {
+/** Starts a detached command and does not wait for it. */
+export function startDetached(command: string, cwd: string): number | undefined {
   const child = spawn('/bin/sh', ['-c', command], { cwd, detached: true, stdio: 'ignore' })
   child.on('error', () => {})
   child.unref()
   return child.pid
 }
 
-/** Kills what turns have started: for the process's end. */
+/** Kills the commands of all turns, when the agent exits. */
 export function killRunning(): void {
   for (const child of running) killGroup(child)
 }
@@ -71,6 +71,6 @@ function killGroup(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It is gone.
+    // The process group no longer exists.
   }
 }

@@ -4,12 +4,12 @@ import {
   PROTOCOL_VERSION,
 } from '@agentclientprotocol/sdk/unstable'
 import { commands } from './commands/table.ts'
-import type { Settings } from './settings.ts'
+import type { DemoSettings } from './settings.ts'
 
 export const version = '1.0.0'
 
-/** What the agent says of itself. */
-export function offer(settings: Settings): InitializeResponse {
+/** The agent's response to `initialize`. */
+export function initializeResponse(settings: DemoSettings): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: 'vitrine-demo', title: 'Vitrine demo agent', version },
@@ -30,7 +30,7 @@ export function offer(settings: Settings): InitializeResponse {
   }
 }
 
-/** The table, as clients show it while a prompt is typed. */
+/** The command table in the form that clients show while the user types a prompt. */
 export const availableCommands: AvailableCommand[] = commands.map(({ name, takes, what }) => ({
   name,
   description: what,

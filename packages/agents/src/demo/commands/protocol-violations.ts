@@ -4,7 +4,7 @@ import { newToolId, openTool } from '../tool-call.ts'
 import type { Turn } from '../turn.ts'
 
 export async function dup(turn: Turn): Promise<void> {
-  turn.answerTwice = true
+  turn.respondTwice = true
 }
 
 export async function unknownResponse(turn: Turn): Promise<void> {
@@ -32,7 +32,7 @@ export async function toolOpen(turn: Turn): Promise<void> {
   turn.openTools.delete(tool.call.toolCallId)
 }
 
-/** As cline does. */
+/** Like cline: sends an update of a tool call before the tool call. */
 export async function toolFirst(turn: Turn): Promise<void> {
   const toolCallId = newToolId()
   await turn.send({ sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' })

@@ -1,37 +1,36 @@
 import type { ContentBlock, JsonObject } from '@vitrine/protocol'
-import type { HostTool } from './tools/host-tool.ts'
 
-/** A program of one's own that speaks the Agent Client Protocol. */
+/** A program, not in the registry, that speaks the Agent Client Protocol. */
 export interface ProgramAgent {
   readonly name: string
-  /** The program and its arguments; `args` follow. */
+  /** The program, or the program and its first arguments; `args` follow. */
   readonly command: string | readonly string[]
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Where it is started; default the session's directory. */
+  /** Working directory of the process; default the session's directory. */
   readonly cwd?: string
-  /** Hosts and ports that it must reach. */
+  /** `host:port` destinations that are added to the sandbox's egress before the agent starts. */
   readonly egress?: readonly string[]
-  /** Whether one process may serve several sessions; default no. */
+  /** Whether one process may serve several sessions; default false. */
   readonly shared?: boolean
 }
 
 export interface PromptContext {
   readonly session: string
-  /** How many turns this session had before. */
+  /** Number of earlier turns of this session. */
   readonly round: number
   readonly signal: AbortSignal
-  /** The workspace. */
+  /** The workspace directory. */
   readonly workdir: string
 }
 
-/** What a function agent says: a text, an update of the protocol, or an event of any vocabulary. */
+/** Output of a function agent: text, a `session/update` of the protocol, or an event of any other vocabulary. */
 export type AgentOutput = string | JsonObject
 
-/** Nothing, one, several at once, or several as they come. */
+/** No output, one output, a list, or a stream of outputs. */
 export type AgentOutputs = AgentOutput | readonly AgentOutput[] | AsyncIterable<AgentOutput> | undefined
 
-/** A function is an agent too. */
+/** An agent that is a function in the host's process. */
 export interface FunctionAgent {
   readonly name: string
   onPrompt(
@@ -44,9 +43,4 @@ export type CustomAgent = ProgramAgent | FunctionAgent
 
 export function isFunctionAgent(agent: CustomAgent): agent is FunctionAgent {
   return 'onPrompt' in agent
-}
-
-/** Functions of this program that the agent of a session may call. */
-export interface ToolsOption {
-  readonly tools?: readonly HostTool[]
 }

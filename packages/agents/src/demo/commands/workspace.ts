@@ -1,7 +1,7 @@
+import { startDetached } from '../child-process.ts'
 import { editFile, showFile } from '../files.ts'
 import { firstWord } from '../prompt.ts'
 import { runCommand } from '../shell.ts'
-import { leaveRunning } from '../spawned.ts'
 import type { Turn } from '../turn.ts'
 
 export async function write(turn: Turn, argument: string): Promise<void> {
@@ -22,6 +22,6 @@ export async function run(turn: Turn, argument: string): Promise<void> {
 }
 
 export async function leave(turn: Turn, argument: string): Promise<void> {
-  const pid = leaveRunning(argument || 'sleep 60', turn.session.cwd)
+  const pid = startDetached(argument || 'sleep 60', turn.session.cwd)
   await turn.say(pid === undefined ? 'Could not start it.' : `Left process ${pid} running.`)
 }

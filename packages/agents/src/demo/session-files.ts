@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { firstChoices, isChoice, isMode, isValueOf } from './options.ts'
-import { type KeptSession, toKept } from './session.ts'
+import { type StoredSession, toStored } from './session.ts'
 
-/** Where sessions outlive the process. A shelf that cannot be written keeps nothing and does not complain. */
-export interface Shelf {
-  put(session: KeptSession): void
-  get(id: string): KeptSession | undefined
-  all(): KeptSession[]
+/** Stores sessions on disk. Write errors are ignored, and nothing is stored then. */
+export interface SessionFiles {
+  put(session: StoredSession): void
+  get(id: string): StoredSession | undefined
+  all(): StoredSession[]
 }
 
-export function openShelf(home: string | undefined): Shelf {
+export function openSessionFiles(home: string | undefined): SessionFiles {
   if (home === undefined) return { put: () => {}, get: () => undefined, all: () => [] }
   const folder = join(home, '.vitrine-demo', 'sessions')
   const get = (id: string) => (/^demo-[0-9a-f-]+$/.test(id) ? read(join(folder, `${id}.json`)) : undefined)
@@ -21,7 +21,7 @@ export function openShelf(home: string | undefined): Shelf {
       try {
         makeFolder(join(home, '.vitrine-demo'))
         makeFolder(folder)
-        writeFileSync(draft, JSON.stringify(toKept(session)), { mode: 0o600 })
+        writeFileSync(draft, JSON.stringify(toStored(session)), { mode: 0o600 })
         renameSync(draft, join(folder, `${session.id}.json`))
       } catch {
         rmSync(draft, { force: true })
@@ -36,7 +36,7 @@ export function openShelf(home: string | undefined): Shelf {
   }
 }
 
-/** One at a time: Node's recursive form never returns for a home below /proc. */
+/** Creates one folder, because Node's recursive mkdir never returns for a path below /proc. */
 function makeFolder(path: string): void {
   if (!existsSync(path)) mkdirSync(path)
 }
@@ -49,7 +49,7 @@ function names(folder: string): string[] {
   }
 }
 
-function read(path: string): KeptSession | undefined {
+function read(path: string): StoredSession | undefined {
   try {
     return checked(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
@@ -57,8 +57,8 @@ function read(path: string): KeptSession | undefined {
   }
 }
 
-/** Our own file: the fields that decide something are looked at, the history is believed. */
-function checked(value: Partial<KeptSession>): KeptSession | undefined {
+/** Checks the fields of a stored session, except for the history, which the agent wrote itself. */
+function checked(value: Partial<StoredSession>): StoredSession | undefined {
   const { id, cwd, mode, choices, title, updatedAt, tokens, history } = value
   if (typeof id !== 'string' || typeof cwd !== 'string' || !Array.isArray(history)) return undefined
   return {

@@ -22,8 +22,8 @@ export async function crashSignal(turn: Turn, argument: string): Promise<void> {
   const number = Object.entries(constants.signals).find(([signal]) => signal === name)?.[1]
   if (number === undefined) throw new Error(`There is no signal ${name}.`)
   process.kill(process.pid, number)
-  // One that we listen to reaches us a moment later.
-  const dies = !turn.settings.ignoreEnd && process.listenerCount(name) > 0
+  // A signal with a listener arrives asynchronously.
+  const dies = !turn.settings.ignoreEof && process.listenerCount(name) > 0
   if (dies) await untilAborted(turn.signal)
 }
 
@@ -45,7 +45,7 @@ export async function half(turn: Turn): Promise<void> {
   process.exit(1)
 }
 
-/** A line of nonsense, then a message that is right but for the bytes in its text. */
+/** Writes a line of invalid bytes, then a message that is valid except for bytes in its text. */
 export async function badUtf8(turn: Turn): Promise<void> {
   await turn.wire.write(Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x0a]))
   const line = JSON.stringify({

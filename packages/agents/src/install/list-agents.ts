@@ -2,25 +2,25 @@ import { homedir } from 'node:os'
 import type { AgentInfo } from '@vitrine/protocol'
 import { agentOptions, checkOptions } from '@vitrine/protocol/options'
 import { credentialsPresent, credentialsWanted } from '../credentials/present.ts'
-import { installed } from '../install/installation.ts'
-import { builtinScript } from './builtin-script.ts'
-import type { AgentEntry } from './entry.ts'
-import { findCommand } from './find-command.ts'
-import { knownAgents } from './known-agents.ts'
+import { builtinScript } from '../registry/builtin-script.ts'
+import type { AgentEntry } from '../registry/entry.ts'
+import { findCommand } from '../registry/find-command.ts'
+import { knownAgents } from '../registry/known-agents.ts'
+import { installed } from './installation.ts'
 
 export interface ListAgentsOptions {
-  /** Where agents are installed. */
+  /** Directory of the installations. */
   readonly cache: string
-  /** Agents of one's own, which come first: as entries, or as they are to be listed. */
+  /** Custom agents, listed first: as registry entries, or as finished list items. */
   readonly custom?: readonly (AgentEntry | AgentInfo)[]
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly home?: string
 }
 
-type FoundInstall = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' | 'path' | 'howToGet'>
+type InstallState = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' | 'path' | 'howToGet'>
 
 /**
- * Every agent there is, whether it is here, and which of its credentials are. Nothing is run, and no value is told.
+ * Lists all agents, whether each is installed, and which of its credentials exist. Runs nothing and returns no values.
  *
  * @example
  * for (const { name, installed } of await listAgents({ cache })) console.log(name, installed)
@@ -28,8 +28,8 @@ type FoundInstall = Pick<AgentInfo, 'installed' | 'from' | 'version' | 'pinned' 
 export async function listAgents(options: ListAgentsOptions): Promise<AgentInfo[]> {
   checkOptions('listAgents', agentOptions.list, options)
   const { cache, custom = [], env = process.env, home = homedir() } = options
-  const named = new Set(custom.map(({ name }) => name))
-  const all = [...custom, ...knownAgents.filter(({ name }) => !named.has(name))]
+  const customNames = new Set(custom.map(({ name }) => name))
+  const all = [...custom, ...knownAgents.filter(({ name }) => !customNames.has(name))]
   return Promise.all(all.map((agent) => ('source' in agent ? infoOf(agent, { cache, env, home }) : agent)))
 }
 
@@ -41,18 +41,18 @@ async function infoOf(
   return {
     name,
     title,
-    ...(await find(entry, cache, env)),
+    ...(await installState(entry, cache, env)),
     credentials: { present: credentialsPresent(entry, { env, home }), wanted: credentialsWanted(entry) },
     capabilities,
     options,
   }
 }
 
-async function find(
+async function installState(
   { name, source }: AgentEntry,
   cache: string,
   env: Required<ListAgentsOptions>['env'],
-): Promise<FoundInstall> {
+): Promise<InstallState> {
   switch (source.kind) {
     case 'builtin':
       return { from: 'builtin', installed: true, path: builtinScript(source) }

@@ -1,6 +1,6 @@
 import type { ContentBlock, McpServer } from '@agentclientprotocol/sdk/unstable'
 import { messageOf } from '../files.ts'
-import { isHttp, McpConversation } from '../mcp.ts'
+import { isHttp, McpClient } from '../mcp.ts'
 import { firstWord } from '../prompt.ts'
 import { openTool, textContent } from '../tool-call.ts'
 import type { Turn } from '../turn.ts'
@@ -49,7 +49,7 @@ export async function mcp(turn: Turn): Promise<void> {
 async function toolNames(turn: Turn, server: McpServer): Promise<string> {
   if (!isHttp(server)) return ''
   try {
-    const tools = await (await McpConversation.open(server, turn.signal)).tools()
+    const tools = await (await McpClient.open(server, turn.signal)).tools()
     return `: ${tools.map(({ name }) => name).join(', ')}`
   } catch (error) {
     turn.signal.throwIfAborted()
@@ -61,8 +61,8 @@ export async function mcpCall(turn: Turn, argument: string): Promise<void> {
   const [name, json] = firstWord(argument)
   const input: unknown = JSON.parse(json || '{}')
   for (const server of turn.session.mcpServers.filter(isHttp)) {
-    const conversation = await McpConversation.open(server, turn.signal)
-    const tools = await conversation.tools()
+    const client = await McpClient.open(server, turn.signal)
+    const tools = await client.tools()
     if (!tools.some((tool) => tool.name === name)) continue
     const tool = await openTool(turn, {
       title: `${server.name}: ${name}`,
@@ -71,7 +71,7 @@ export async function mcpCall(turn: Turn, argument: string): Promise<void> {
       rawInput: input,
     })
     try {
-      const result = await conversation.call(name, input)
+      const result = await client.call(name, input)
       await tool.complete({ content: [textContent(JSON.stringify(result))], rawOutput: result })
       await turn.say(JSON.stringify(result))
     } catch (error) {

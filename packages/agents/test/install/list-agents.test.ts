@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentInfo } from '@vitrine/protocol'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { listAgents } from '../../src/install/list-agents.ts'
 import { findAgent } from '../../src/registry/known-agents.ts'
-import { listAgents } from '../../src/registry/list-agents.ts'
 
 let place: string
 beforeEach(() => {

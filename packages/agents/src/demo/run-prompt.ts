@@ -7,35 +7,35 @@ import {
   RequestError,
   type Usage,
 } from '@agentclientprotocol/sdk/unstable'
-import { answer } from './answer.ts'
-import { remember } from './history.ts'
+import { addToHistory } from './history.ts'
+import { respond } from './respond.ts'
 import type { DemoSession } from './session.ts'
-import type { Settings } from './settings.ts'
+import type { DemoSettings } from './settings.ts'
 import { failOpenTools } from './tool-call.ts'
 import { Turn } from './turn.ts'
-import { pretendUsage } from './usage.ts'
+import { simulatedUsage } from './usage.ts'
 import type { Wire } from './wire.ts'
 
-export interface Around {
+export interface PromptEnvironment {
   readonly session: DemoSession
-  readonly offered: ClientCapabilities
-  readonly settings: Settings
+  readonly clientCapabilities: ClientCapabilities
+  readonly settings: DemoSettings
   readonly wire: Wire
-  /** Puts the session on disk. */
-  readonly keep: () => void
+  /** Writes the session to disk. */
+  readonly save: () => void
 }
 
-/** A turn from the prompt to its answer; a cancelled one is answered too, and leaves no tool call open. */
+/** Runs a turn. A cancelled turn gets a response too, and leaves no tool call open. */
 export async function runPrompt(
   { params, client, signal, requestId }: AgentRequestContext<PromptRequest>,
-  { session, offered, settings, wire, keep }: Around,
+  { session, clientCapabilities, settings, wire, save }: PromptEnvironment,
 ): Promise<PromptResponse> {
-  if (session.running !== undefined) throw RequestError.invalidRequest(undefined, 'a turn is running already')
+  if (session.running !== undefined) throw RequestError.invalidRequest(undefined, 'a turn is already running')
   const stopping = new AbortController()
   const turn = new Turn({
     session,
     client,
-    offered,
+    clientCapabilities,
     settings,
     wire,
     requestId,
@@ -46,24 +46,24 @@ export async function runPrompt(
   session.running = stopping
   const messageId = randomUUID()
   for (const content of params.prompt) {
-    remember(session.history, { sessionUpdate: 'user_message_chunk', content, messageId })
+    addToHistory(session.history, { sessionUpdate: 'user_message_chunk', content, messageId })
   }
-  keep()
+  save()
   let usage: Usage
   try {
-    await answer(turn)
+    await respond(turn)
   } catch (error) {
     if (!turn.signal.aborted) throw error
     turn.stopReason = 'cancelled'
   } finally {
     await failOpenTools(turn).catch(() => {})
-    usage = pretendUsage(turn)
+    usage = simulatedUsage(turn)
     session.tokens = usage.totalTokens
     session.running = undefined
-    keep()
+    save()
   }
   const response: PromptResponse = { stopReason: turn.stopReason, usage }
-  if (turn.answerTwice) {
+  if (turn.respondTwice) {
     await wire.write(`${JSON.stringify({ jsonrpc: '2.0', id: requestId, result: response })}\n`)
   }
   return response

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurnOfTheLoop } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { RequestError } from '@agentclientprotocol/sdk/unstable'
 import { firstWord, readNumbers } from '../prompt.ts'
 import type { Turn } from '../turn.ts'
@@ -11,7 +11,7 @@ export async function stream(turn: Turn, argument: string): Promise<void> {
   }
 }
 
-/** Past the SDK, many lines in one write, so that the pipe is what limits it. */
+/** Bypasses the SDK and writes many lines at once, so that only the pipe limits the rate. */
 export async function flood(turn: Turn, argument: string): Promise<void> {
   const [count = 0, bytes = 0] = readNumbers(argument, [1000, 100])
   let batch = ''
@@ -20,8 +20,8 @@ export async function flood(turn: Turn, argument: string): Promise<void> {
     if (batch.length < 64 * 1024 && n < count - 1) continue
     await turn.wire.write(batch)
     batch = ''
-    // A pipe with room answers without a turn of the loop; a cancel needs one to be read.
-    await nextTurnOfTheLoop()
+    // A pipe with free space accepts writes synchronously; yield, so that a cancel can be read.
+    await yieldToEventLoop()
     turn.signal.throwIfAborted()
   }
 }
@@ -43,27 +43,27 @@ export async function plan(turn: Turn): Promise<void> {
   }
 }
 
-/** What is before `at` is done, and `at` is being done. */
-export async function sendPlan(turn: Turn, steps: readonly string[], at: number): Promise<void> {
+/** Sends a plan in which the steps before `current` are completed and `current` is in progress. */
+export async function sendPlan(turn: Turn, steps: readonly string[], current: number): Promise<void> {
   await turn.send({
     sessionUpdate: 'plan',
-    entries: steps.map((content, place) => ({
+    entries: steps.map((content, index) => ({
       content,
-      priority: place === 0 ? 'high' : 'medium',
-      status: place < at ? 'completed' : place === at ? 'in_progress' : 'pending',
+      priority: index === 0 ? 'high' : 'medium',
+      status: index < current ? 'completed' : index === current ? 'in_progress' : 'pending',
     })),
   })
 }
 
-/** The one error that ends a turn. */
-export class ErrorAsAsked extends RequestError {}
+/** The error of `/error`, the only one that ends a turn. */
+export class RequestedError extends RequestError {}
 
 export async function error(_turn: Turn, argument: string): Promise<never> {
   const [word, rest] = firstWord(argument)
   const code = /^-?\d+$/.test(word) ? Number(word) : undefined
   throw code === undefined
-    ? new ErrorAsAsked(-32603, argument || 'An error, as asked')
-    : new ErrorAsAsked(code, rest || 'An error, as asked')
+    ? new RequestedError(-32603, argument || 'An error, as asked')
+    : new RequestedError(code, rest || 'An error, as asked')
 }
 
 export async function modelError(turn: Turn): Promise<void> {
@@ -83,7 +83,7 @@ function chunkMessage(turn: Turn, text: string) {
   }
 }
 
-/** So many bytes that start with the number, so that a reader sees what is missing. */
+/** A text of the given size that starts with its number, so that a reader notices missing ones. */
 function numbered(n: number, bytes: number): string {
   return `${n} `.padEnd(bytes, '.')
 }
