@@ -59,6 +59,11 @@ describe('ARCHITECTURE.md', () => {
   })
 })
 
+it('docs/guarantees.md names only files and folders that exist', () => {
+  const paths = [...read('docs/guarantees.md').matchAll(/`((?:packages|conformance)\/[^`]+)`/g)]
+  for (const [, path] of paths) expect(existsSync(join(root, path!)), path).toBe(true)
+})
+
 it('the index of decisions names every decision with its title', () => {
   const index = read('docs/decisions/README.md')
   const decisions = readdirSync(join(root, 'docs/decisions')).filter((name) => /^\d/.test(name))
