@@ -29,7 +29,7 @@ function rowOf({ name, aliases = [], title, source, credentials, modelEndpoint, 
     credentials.variables.slice(0, 2).map(code).join(', '),
     modelEndpoint?.dialect ?? '–',
     permissions ? 'yes' : 'no',
-    resume ? 'resume' : load ? 'load' : 'told',
+    resume ? 'resume' : load ? 'load' : 'transcript',
     fork ? 'yes' : 'no',
   ]
 }
