@@ -19,7 +19,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 /** The expected value of an issue, as text for an error message. */
 export function expectation(issue: Issue): string {
-  return listed(alternatives(issue))
+  return joinAlternatives(alternatives(issue))
 }
 
 /** Each alternative that the schema accepts. */
@@ -46,9 +46,9 @@ export function alternatives(issue: Issue): readonly string[] {
   }
 }
 
-function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? 'another value'
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+function joinAlternatives(texts: readonly string[]): string {
+  const last = texts.at(-1) ?? 'another value'
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} or ${last}`
 }
 
 /** The path of a field: `limits.archives`, `workspace.files["a b"]`, `events[0]`. */

@@ -13,7 +13,7 @@ export function lazily<const Makers extends Readonly<Record<string, () => unknow
     Object.defineProperty(made, name, {
       enumerable: true,
       configurable: true,
-      get: () => keep(made, name, make()),
+      get: () => defineValue(made, name, make()),
     })
   return made as Made<Makers>
 }
@@ -22,7 +22,7 @@ export type Made<Makers> = {
   readonly [Name in keyof Makers]: Makers[Name] extends () => infer Value ? Value : Makers[Name]
 }
 
-export function keep<Value>(table: object, name: string, value: Value): Value {
+export function defineValue<Value>(table: object, name: string, value: Value): Value {
   Object.defineProperty(table, name, { value, enumerable: true })
   return value
 }
@@ -35,7 +35,7 @@ export function joined<Tables extends readonly object[]>(...tables: Tables): Joi
       Object.defineProperty(all, name, {
         enumerable: true,
         configurable: true,
-        get: () => keep(all, name, table[name]),
+        get: () => defineValue(all, name, table[name]),
       })
   return all as Joined<Tables>
 }

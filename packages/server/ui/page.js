@@ -351,7 +351,8 @@ function start() {
     event.preventDefault()
     token = at('entry-token').value.trim()
     if (!/^[\x21-\x7e]+$/.test(token)) {
-      at('entry-error').textContent = 'Invalid token: it contains spaces or other characters that tokens cannot have.'
+      at('entry-error').textContent =
+        'Invalid token: it contains spaces or other characters that tokens cannot have.'
       return
     }
     at('entry-token').value = ''
@@ -386,7 +387,9 @@ function start() {
     const options = [
       option('', defaultId === undefined || defaultId === 'default' ? 'default' : `default (${defaultId})`),
       option('all', 'all, and the host'),
-      ...sandboxes.filter(({ id }) => id !== defaultId).map(({ id, state }) => option(id, `${id} (${state})`)),
+      ...sandboxes
+        .filter(({ id }) => id !== defaultId)
+        .map(({ id, state }) => option(id, `${id} (${state})`)),
     ]
     select.replaceChildren(...options)
     select.value = options.some(({ value }) => value === chosen) ? chosen : ''

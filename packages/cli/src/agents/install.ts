@@ -1,7 +1,7 @@
 import { openHost } from '@vitrine/host'
 import { type InstallProgress, VitrineError } from '@vitrine/protocol'
 
-export interface InstallOptions {
+export interface InstallAgentsOptions {
   readonly names: readonly string[]
   readonly all: boolean
   readonly version?: string
@@ -10,7 +10,7 @@ export interface InstallOptions {
 }
 
 /** Installs agents one after another and stops at the first failure; agents installed before it stay installed. */
-export async function installAgents(options: InstallOptions): Promise<void> {
+export async function installAgents(options: InstallAgentsOptions): Promise<void> {
   const { names, all, version, data, print } = options
   if (all === names.length > 0)
     throw new VitrineError('argument_invalid', 'Name the agents to install, or pass --all.')

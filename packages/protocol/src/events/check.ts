@@ -17,32 +17,33 @@ function schemaOf(type: string): (typeof eventCatalogue)[EventType] | undefined 
 /** Rejects a malformed event input; the error has the field's path and the expected value. */
 export function checkEventInput(input: EventInput, index = 0): void {
   if (typeof input !== 'object' || input === null)
-    throw invalid(at(index), 'an object with type and data', input)
-  if (typeof input.type !== 'string') throw invalid(at(index, 'type'), 'a string', input.type)
+    throw invalid(pathOf(index), 'an object with type and data', input)
+  if (typeof input.type !== 'string') throw invalid(pathOf(index, 'type'), 'a string', input.type)
   const { actor, sandbox, session, run, turn, operation, trace } = input
-  if (actor !== undefined) checkWord(actor, index, 'actor')
-  if (sandbox !== undefined) checkWord(sandbox, index, 'sandbox')
-  if (session !== undefined) checkWord(session, index, 'session')
-  if (run !== undefined) checkWord(run, index, 'run')
-  if (turn !== undefined) checkWord(turn, index, 'turn')
-  if (operation !== undefined) checkWord(operation, index, 'operation')
-  if (trace !== undefined) checkTrace(at(index, 'trace'), trace)
+  if (actor !== undefined) checkId(actor, index, 'actor')
+  if (sandbox !== undefined) checkId(sandbox, index, 'sandbox')
+  if (session !== undefined) checkId(session, index, 'session')
+  if (run !== undefined) checkId(run, index, 'run')
+  if (turn !== undefined) checkId(turn, index, 'turn')
+  if (operation !== undefined) checkId(operation, index, 'operation')
+  if (trace !== undefined) checkTrace(pathOf(index, 'trace'), trace)
   const schema = schemaOf(input.type)
   if (schema === undefined && !isDesktopEventType(input.type))
-    throw unknownType(at(index, 'type'), input.type)
+    throw unknownType(pathOf(index, 'type'), input.type)
   const data: unknown = input.data ?? {}
-  if (!isFields(data)) throw invalid(at(index, 'data'), 'a plain object', data)
+  if (!isFields(data)) throw invalid(pathOf(index, 'data'), 'a plain object', data)
   const checked = schema?.safeParse(data)
-  if (checked?.success === false) throw invalidField(at(index, 'data'), checked.error.issues[0], input.data)
+  if (checked?.success === false)
+    throw invalidField(pathOf(index, 'data'), checked.error.issues[0], input.data)
 }
 
-function at(index: number, field?: string): string {
+function pathOf(index: number, field?: string): string {
   return field === undefined ? `events[${index}]` : `events[${index}].${field}`
 }
 
-function checkWord(value: unknown, index: number, field: string): void {
+function checkId(value: unknown, index: number, field: string): void {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed())
-    throw invalid(at(index, field), 'a string that is not empty and has no lone surrogates', value)
+    throw invalid(pathOf(index, field), 'a string that is not empty and has no lone surrogates', value)
 }
 
 const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }

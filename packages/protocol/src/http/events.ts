@@ -11,10 +11,10 @@ import {
 } from './responses/event.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, words } from './values.ts'
+import { commaSeparated, count } from './values.ts'
 
 const filter = {
-  types: z.optional(words),
+  types: z.optional(commaSeparated),
   session: z.optional(z.string()),
   run: z.optional(z.string()),
   text: z.optional(z.string()),

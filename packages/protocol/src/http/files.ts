@@ -6,7 +6,7 @@ import { journalEvent } from './responses/event.ts'
 import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, flag, modeText, words } from './values.ts'
+import { commaSeparated, count, flag, modeText } from './values.ts'
 
 const user = z.optional(z.string())
 /** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine rejects others. */
@@ -102,7 +102,7 @@ export const fileRoutes = table({
   },
   watchFiles: {
     ...file('GET', 'watch', 'Streams new `file.*` events.'),
-    query: () => strict({ ignore: z.optional(words) }),
+    query: () => strict({ ignore: z.optional(commaSeparated) }),
     response: 'event-stream',
     frames: () => frames({ message: journalEvent() }),
   },

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { keep, type Made } from '../lazy.ts'
+import { defineValue, type Made } from '../lazy.ts'
 
 /** A body or response that is not JSON. */
 export type Media = 'bytes' | 'event-stream' | 'socket' | 'nothing'
@@ -47,14 +47,14 @@ const madeFields = [
 type MadeField = (typeof madeFields)[number]
 
 /** A route as declared: schemas are functions, called on first access. */
-type Written = {
+type DeclaredRoute = {
   readonly [Field in keyof Route]: Field extends MadeField
     ? Extract<Route[Field], string | undefined> | (() => Exclude<Route[Field], string | undefined>)
     : Route[Field]
 }
 
 /** Turns declared routes into routes with lazily created schemas, and keeps their literal types. */
-export function table<const Routes extends Readonly<Record<string, Written>>>(
+export function table<const Routes extends Readonly<Record<string, DeclaredRoute>>>(
   routes: Routes,
 ): { readonly [Name in keyof Routes]: Made<Routes[Name]> } {
   for (const route of Object.values(routes))
@@ -64,7 +64,7 @@ export function table<const Routes extends Readonly<Record<string, Written>>>(
         Object.defineProperty(route, field, {
           enumerable: true,
           configurable: true,
-          get: () => keep(route, field, make()),
+          get: () => defineValue(route, field, make()),
         })
     }
   return routes as { readonly [Name in keyof Routes]: Made<Routes[Name]> }

@@ -17,9 +17,9 @@ export const modeText = z.pipe(
   z.transform((text) => Number.parseInt(text, 8)),
 )
 /** A comma-separated list: `a,b`. */
-export const words = z.pipe(
+export const commaSeparated = z.pipe(
   z.string(),
-  z.transform((text) => text.split(',').filter((word) => word !== '')),
+  z.transform((text) => text.split(',').filter((part) => part !== '')),
 )
 
 export const outcome = z.enum(outcomes)

@@ -56,7 +56,7 @@ interface ErrorLocation {
 }
 
 function invalidOptions(issues: readonly Issue[], value: unknown, location: ErrorLocation): VitrineError {
-  const issue = innermost(mostTelling(issues))
+  const issue = innermost(mostSpecific(issues))
   const path = fieldPath(location.prefix, issue.path)
   const received = issue.code === 'invalid_key' ? String(issue.path.at(-1)) : valueAt(value, issue.path)
   const message = issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, received)}.`
@@ -70,7 +70,7 @@ function invalidOptions(issues: readonly Issue[], value: unknown, location: Erro
 }
 
 /** Reports an unknown key first: it is often a misspelt required key, which would be reported as missing. */
-function mostTelling(issues: readonly Issue[]): Issue {
+function mostSpecific(issues: readonly Issue[]): Issue {
   return issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 }
 
@@ -81,7 +81,7 @@ function innermost(issue: Issue): Issue {
     .filter((errors) => errors.length > 0 && errors.every(isInside))
     .toSorted((one, other) => one.length - other.length)
   if (nearest === undefined) return issue
-  const found = innermost(mostTelling(nearest))
+  const found = innermost(mostSpecific(nearest))
   return { ...found, path: [...issue.path, ...found.path] }
 }
 
@@ -90,14 +90,14 @@ function isInside({ path, code }: Issue): boolean {
 }
 
 function expected(issue: Issue, value: unknown): string {
-  const wanted = `expected ${expectation(issue)}, got ${given(issue, value)}`
-  if (typeof value !== 'string') return wanted
+  const message = `expected ${expectation(issue)}, got ${describeValue(issue, value)}`
+  if (typeof value !== 'string') return message
   const forms = alternatives(issue)
   if (/^\s*-?\d/.test(value) && forms.some((form) => /\bnumber\b/.test(form)) && isNumber(issue))
-    return `${wanted}; give it as a number`
+    return `${message}; give it as a number`
   if (/^(true|false)$/i.test(value) && forms.includes('true or false'))
-    return `${wanted}; leave out the quotes`
-  return wanted
+    return `${message}; leave out the quotes`
+  return message
 }
 
 /** Whether the schema expects a number, not a string of digits. */
@@ -112,7 +112,7 @@ const shownText = 60
 const secret =
   /^(env|headers|content|stdin|data|url|args|command|modelEndpoint|mcpServers)$|credential|token|key|secret|password/i
 
-function given(issue: Issue, value: unknown): string {
+function describeValue(issue: Issue, value: unknown): string {
   if (typeof value === 'number' && issue.path.at(-1) === 'mode' && value >= 0) return `0o${value.toString(8)}`
   const hidden = issue.path.some((key) => secret.test(String(key)))
   if (typeof value === 'number' || typeof value === 'boolean') return hidden ? kindOf(value) : String(value)

@@ -63,11 +63,11 @@ export function unknownKeyMessage(
   known: readonly string[],
   further: readonly string[] = [],
 ): string {
-  const meant = nearest(given, [...known, ...further])
+  const suggestion = nearest(given, [...known, ...further])
   const shown = JSON.stringify(given.length > shownKey ? `${given.slice(0, shownKey)}…` : given)
   return [
     `unknown key ${shown}`,
-    meant === undefined ? '.' : `; did you mean "${meant}"?`,
+    suggestion === undefined ? '.' : `; did you mean "${suggestion}"?`,
     known.length === 0
       ? ' No keys are known here.'
       : ` Known keys: ${known.slice(0, listedKeys).join(', ')}${known.length > listedKeys ? ', …' : '.'}`,

@@ -8,7 +8,7 @@ import { entriesOf, namesOf, type PathTree, subtreeAt, valueAt, withValue } from
 // Files are tracked by identity, like inodes: `now` is the file at a path, with its original path as `origin`; `gone` is
 // the file that was originally at the path and no longer exists. Together they give the net change of a path.
 
-interface FileNow {
+interface CurrentFile {
   /** Its original path; absent for a new file. */
   readonly origin?: string
   /** Its content was written; a move alone does not set this. */
@@ -22,7 +22,7 @@ interface FileNow {
   readonly seq: number
 }
 
-interface FileGone {
+interface LostFile {
   readonly kind: FileKind
   readonly before?: string
   readonly redacted?: true
@@ -30,8 +30,8 @@ interface FileGone {
 }
 
 export interface FileTrace {
-  readonly now?: FileNow
-  readonly gone?: FileGone
+  readonly now?: CurrentFile
+  readonly gone?: LostFile
 }
 
 export type FileTraces = PathTree<FileTrace>
@@ -65,7 +65,7 @@ export function moved(copy: CopyOnce, traces: FileTraces, change: FileChange, fr
   if (from === path) return traces
   const known = valueAt(traces, from)?.now
   const origin = known ? known.origin : originAt(traces, from)
-  const self: FileNow = {
+  const self: CurrentFile = {
     ...known,
     ...omitUndefined({ origin, size, after, before: firstBefore(known, origin, change) }),
     ...redactedOf(known, change),
@@ -104,7 +104,7 @@ function withWritten(
 
 /** Keeps the first `before`; a file that was only moved may still get one. */
 function firstBefore(
-  known: FileNow | undefined,
+  known: CurrentFile | undefined,
   origin: string | undefined,
   change: FileChange,
 ): string | undefined {
@@ -112,7 +112,7 @@ function firstBefore(
   return known?.written ? known.before : (known?.before ?? change.before)
 }
 
-function redactedOf(known: FileNow | undefined, change: FileChange): { readonly redacted?: true } {
+function redactedOf(known: CurrentFile | undefined, change: FileChange): { readonly redacted?: true } {
   return known?.redacted || change.redacted ? { redacted: true } : {}
 }
 
@@ -122,7 +122,7 @@ function impliedOrigin(traces: FileTraces, path: string): string | undefined {
   let origin: string | undefined = first
   let node = entryOf(traces.below ?? {}, first)
   for (const name of rest) {
-    const directory: FileNow | undefined = node?.value?.now
+    const directory: CurrentFile | undefined = node?.value?.now
     if (directory) origin = directory.origin
     if (origin !== undefined) origin = `${origin}/${name}`
     node = node && entryOf(node.below ?? {}, name)
@@ -136,17 +136,17 @@ function originAt(traces: FileTraces, path: string): string | undefined {
   return origin === undefined || valueAt(traces, origin)?.gone ? undefined : origin
 }
 
-function withNow(copy: CopyOnce, traces: FileTraces, path: string, now: FileNow): FileTraces {
+function withNow(copy: CopyOnce, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
   return withValue(copy, traces, path, { ...valueAt(traces, path), now })
 }
 
 /** An unchanged file that is back at its original path needs no trace. */
-function withMoved(copy: CopyOnce, traces: FileTraces, path: string, now: FileNow): FileTraces {
+function withMoved(copy: CopyOnce, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
   const back = !now.written && now.origin !== undefined && now.origin === impliedOrigin(traces, path)
   return back ? traces : withNow(copy, traces, path, now)
 }
 
-function withGone(copy: CopyOnce, traces: FileTraces, path: string, gone: FileGone): FileTraces {
+function withGone(copy: CopyOnce, traces: FileTraces, path: string, gone: LostFile): FileTraces {
   const known = valueAt(traces, path)
   return known?.gone ? traces : withValue(copy, traces, path, { ...known, gone })
 }
@@ -172,7 +172,7 @@ function withoutOne(copy: CopyOnce, traces: FileTraces, path: string, ending: La
 function withEndedFiles(
   copy: CopyOnce,
   traces: FileTraces,
-  files: readonly (readonly [path: string, now: FileNow])[],
+  files: readonly (readonly [path: string, now: CurrentFile])[],
   path: string,
   ending: LastState,
 ): FileTraces {
@@ -187,7 +187,7 @@ function withEndedFiles(
 
 /** Removes the current entries at a path and below it, and returns them. */
 function takeAll(copy: CopyOnce, traces: FileTraces, path: string) {
-  const files: [path: string, now: FileNow][] = []
+  const files: [path: string, now: CurrentFile][] = []
   let next = traces
   // Copied to an array first, since removing an entry may modify the tree that is being walked.
   for (const [filePath, { now, gone }] of [...entriesOf(subtreeAt(traces, path) ?? {}, path)]) {

@@ -3,13 +3,13 @@ import { nameIn } from './bounded.ts'
 import { blobRefIn } from './content.ts'
 import { addMessage } from './messages.ts'
 import { removePlan, setPlan, updatePlan } from './plan.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import { applyToolCall } from './tool-calls.ts'
 import type { Transcript } from './transcript.ts'
 import { updateUsage } from './usage.ts'
 
 /** Applies a message from the agent. Messages that a restored agent replays are already in the transcript. */
-export function addAgentMessage(step: Step, transcript: Transcript): Transcript {
+export function addAgentMessage(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   if (textIn(data, 'direction') !== 'out' || data.replay === true) return transcript
   const message = fieldsIn(data, 'message')
@@ -26,7 +26,7 @@ export function addAgentMessage(step: Step, transcript: Transcript): Transcript 
 }
 
 /** Sets the title; null removes it. */
-export function setTitle({ copy }: Step, transcript: Transcript, data: Fields): Transcript {
+export function setTitle({ copy }: TranscriptStep, transcript: Transcript, data: Fields): Transcript {
   const title = nameIn(data, 'title')
   if (title === transcript.title || (title === undefined && data.title !== null)) return transcript
   const next = copy(transcript)
@@ -35,7 +35,7 @@ export function setTitle({ copy }: Step, transcript: Transcript, data: Fields): 
   return next
 }
 
-function sessionUpdated(step: Step, transcript: Transcript, update: Fields): Transcript {
+function sessionUpdated(step: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   switch (textIn(update, 'sessionUpdate')) {
     case 'agent_message_chunk':
       return addMessage(step, transcript, 'assistant', update)
@@ -64,7 +64,7 @@ function sessionUpdated(step: Step, transcript: Transcript, update: Fields): Tra
 }
 
 /** A message of more than a megabyte is only a blob reference here, so its content is missing. */
-function markIncomplete({ copy }: Step, transcript: Transcript): Transcript {
+function markIncomplete({ copy }: TranscriptStep, transcript: Transcript): Transcript {
   if (!transcript.complete) return transcript
   const next = copy(transcript)
   next.complete = false

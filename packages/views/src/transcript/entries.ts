@@ -1,6 +1,6 @@
 import type { CopyOnce } from '../copy-once.ts'
 import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import type { Transcript, TranscriptEntry, TranscriptRef } from './transcript.ts'
 
 /**
@@ -39,7 +39,7 @@ export function transcriptEntry(
 
 /** The transcript with this entry: appended if it is new, replaced in place if it is known. */
 export function withTranscriptEntry(
-  { copy, limits }: Step,
+  { copy, limits }: TranscriptStep,
   transcript: Transcript,
   entry: TranscriptEntry,
 ): Transcript {

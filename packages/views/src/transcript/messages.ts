@@ -3,7 +3,7 @@ import { momentOf } from '../moment.ts'
 import { head, nameIn } from './bounded.ts'
 import { type Content, contentOf, maxAttachments } from './content.ts'
 import { transcriptEntry, withTranscriptEntry } from './entries.ts'
-import { newEntry, type Step, turnOf } from './step.ts'
+import { newEntry, type TranscriptStep, turnOf } from './step.ts'
 import type { Transcript, TranscriptMessage, TranscriptThought } from './transcript.ts'
 
 type TextEntry = TranscriptMessage | TranscriptThought
@@ -11,7 +11,7 @@ type TextEntry = TranscriptMessage | TranscriptThought
 export type Speaker = TranscriptMessage['role'] | 'thought'
 
 /** Adds the prompt of a turn, always as a new message. */
-export function addPrompt(step: Step, transcript: Transcript): Transcript {
+export function addPrompt(step: TranscriptStep, transcript: Transcript): Transcript {
   const content = contentOf(asFields(step.event.data).prompt)
   if (isEmpty(content)) return transcript
   return withTranscriptEntry(
@@ -22,7 +22,12 @@ export function addPrompt(step: Step, transcript: Transcript): Transcript {
 }
 
 /** Adds a chunk to the current message, or starts a new one. */
-export function addMessage(step: Step, transcript: Transcript, voice: Speaker, update: Fields): Transcript {
+export function addMessage(
+  step: TranscriptStep,
+  transcript: Transcript,
+  voice: Speaker,
+  update: Fields,
+): Transcript {
   const content = contentOf(update.content)
   if (isEmpty(content)) return transcript
   const messageId = nameIn(update, 'messageId')
@@ -33,7 +38,7 @@ export function addMessage(step: Step, transcript: Transcript, voice: Speaker, u
 }
 
 function continuedEntry(
-  { event }: Step,
+  { event }: TranscriptStep,
   transcript: Transcript,
   voice: Speaker,
   messageId: string | undefined,
@@ -46,7 +51,7 @@ function continuedEntry(
   return entry.kind === 'message' && entry.role === voice ? entry : undefined
 }
 
-function newTextEntry(step: Step, transcript: Transcript, voice: Speaker): TextEntry {
+function newTextEntry(step: TranscriptStep, transcript: Transcript, voice: Speaker): TextEntry {
   const { seq } = step.event
   if (voice === 'thought') {
     return { kind: 'thought', ...newEntry(step, transcript, `thought_${seq}`), text: '' }
@@ -55,7 +60,7 @@ function newTextEntry(step: Step, transcript: Transcript, voice: Speaker): TextE
 }
 
 function withContent<T extends TextEntry>(
-  { event, limits }: Step,
+  { event, limits }: TranscriptStep,
   speech: T,
   { text, attachments }: Content,
 ): T {

@@ -2,7 +2,7 @@ import { asFields, type Fields, fieldsIn, omitUndefined, textIn } from '../field
 import { type Moment, momentOf } from '../moment.ts'
 import { head, nameIn } from './bounded.ts'
 import { withPause } from './entries.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import type { Transcript } from './transcript.ts'
 
 /** The agent's latest plan: a list, a text, or the URI of a file. */
@@ -22,7 +22,7 @@ export interface TranscriptPlan {
 const maxPlanEntries = 500
 
 /** An empty plan removes the plan. */
-export function setPlan(step: Step, transcript: Transcript, plan: Fields): Transcript {
+export function setPlan(step: TranscriptStep, transcript: Transcript, plan: Fields): Transcript {
   const entries = entriesOf(plan.entries)
   const text = textIn(plan, 'content')
   const uri = nameIn(plan, 'uri')
@@ -37,15 +37,15 @@ export function setPlan(step: Step, transcript: Transcript, plan: Fields): Trans
   return next
 }
 
-export function updatePlan(step: Step, transcript: Transcript, update: Fields): Transcript {
+export function updatePlan(step: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   return setPlan(step, transcript, fieldsIn(update, 'plan'))
 }
 
-export function removePlan(step: Step, transcript: Transcript, update: Fields): Transcript {
+export function removePlan(step: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   return transcript.plan?.id === nameIn(update, 'planId') ? withoutPlan(step, transcript) : transcript
 }
 
-function withoutPlan({ copy }: Step, transcript: Transcript): Transcript {
+function withoutPlan({ copy }: TranscriptStep, transcript: Transcript): Transcript {
   if (transcript.plan === undefined) return transcript
   const next = copy(withPause(copy, transcript))
   delete next.plan

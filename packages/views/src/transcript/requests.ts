@@ -3,7 +3,7 @@ import { momentOf } from '../moment.ts'
 import { wideEntryOf } from '../wide-table.ts'
 import { type Bounded, bounded, nameIn, sizeOf } from './bounded.ts'
 import { withTranscriptEntry } from './entries.ts'
-import { newEntry, type Step } from './step.ts'
+import { newEntry, type TranscriptStep } from './step.ts'
 import { applyToolCall, newestCall } from './tool-calls.ts'
 import type { Transcript, TranscriptPermission, TranscriptQuestion } from './transcript.ts'
 
@@ -12,7 +12,7 @@ const modes = ['form', 'url'] as const
 const actions = ['accept', 'decline', 'cancel'] as const
 
 /** Only the first request and the first answer of an id count; an answer without a request also makes an entry. */
-export function permissionRequested(step: Step, transcript: Transcript): Transcript {
+export function permissionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'permission')
   if (id === undefined || wideEntryOf(transcript.permissions, id) !== undefined) return transcript
@@ -29,7 +29,7 @@ export function permissionRequested(step: Step, transcript: Transcript): Transcr
   })
 }
 
-export function permissionResolved(step: Step, transcript: Transcript): Transcript {
+export function permissionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'permission')
   if (id === undefined) return transcript
@@ -42,7 +42,7 @@ export function permissionResolved(step: Step, transcript: Transcript): Transcri
   })
 }
 
-export function questionRequested(step: Step, transcript: Transcript): Transcript {
+export function questionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'question')
   if (id === undefined || wideEntryOf(transcript.questions, id) !== undefined) return transcript
@@ -61,7 +61,7 @@ export function questionRequested(step: Step, transcript: Transcript): Transcrip
   })
 }
 
-export function questionResolved(step: Step, transcript: Transcript): Transcript {
+export function questionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'question')
   if (id === undefined) return transcript
@@ -77,15 +77,15 @@ export function questionResolved(step: Step, transcript: Transcript): Transcript
   })
 }
 
-function emptyPermission(step: Step, transcript: Transcript, id: string): TranscriptPermission {
+function emptyPermission(step: TranscriptStep, transcript: Transcript, id: string): TranscriptPermission {
   return { kind: 'permission', ...newEntry(step, transcript, id), options: [] }
 }
 
-function emptyQuestion(step: Step, transcript: Transcript, id: string): TranscriptQuestion {
+function emptyQuestion(step: TranscriptStep, transcript: Transcript, id: string): TranscriptQuestion {
   return { kind: 'question', ...newEntry(step, transcript, id) }
 }
 
-function resolution({ event }: Step, data: Fields) {
+function resolution({ event }: TranscriptStep, data: Fields) {
   const now = momentOf(event)
   return {
     ...omitUndefined({ outcome: outcomeIn(data), by: nameIn(data, 'by') }),
@@ -94,7 +94,7 @@ function resolution({ event }: Step, data: Fields) {
   }
 }
 
-function boundedHalf({ limits }: Step, value: unknown): Bounded | undefined {
+function boundedHalf({ limits }: TranscriptStep, value: unknown): Bounded | undefined {
   return value === undefined || value === null
     ? undefined
     : bounded(value, Math.floor(limits.maxEntryChars / 2))

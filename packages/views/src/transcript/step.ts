@@ -6,7 +6,7 @@ import type { TranscriptLimits } from './limits.ts'
 import type { Transcript } from './transcript.ts'
 
 /** One event to apply to a transcript, with the context of the batch. */
-export interface Step {
+export interface TranscriptStep {
   readonly event: JournalEvent
   readonly copy: CopyOnce
   readonly limits: Required<TranscriptLimits>
@@ -14,7 +14,7 @@ export interface Step {
 
 /** The common fields of a new entry. */
 export function newEntry(
-  { event }: Step,
+  { event }: TranscriptStep,
   transcript: Transcript,
   id: string,
 ): { id: string; turn?: string; beganAt: Moment; changedAt: Moment; chars: number } {

@@ -5,7 +5,7 @@ import { subjectOf } from '../subject.ts'
 import { wideEntryOf, withWideEntry } from '../wide-table.ts'
 import { bounded, nameIn, sizeOf } from './bounded.ts'
 import { transcriptEntry, withTranscriptEntry } from './entries.ts'
-import { newEntry, type Step, turnOf } from './step.ts'
+import { newEntry, type TranscriptStep, turnOf } from './step.ts'
 import { toolContentOf } from './tool-content.ts'
 import type { Transcript, TranscriptToolCall } from './transcript.ts'
 
@@ -35,7 +35,7 @@ const maxLocations = 50
  * call, or a permission request before either. `start` is a notice that is always the first for a call in its turn.
  */
 export function applyToolCall(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   update: Fields,
   notice: 'start' | 'update',
@@ -64,7 +64,7 @@ export function applyToolCall(
 
 /** Ends the calls that the host reports as closed. */
 export function withCallsClosed(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   toolCallIds: readonly string[],
 ): Transcript {
@@ -76,7 +76,7 @@ export function withCallsClosed(
 
 /** Ends the open calls of a turn, or of the entries since the last turn. */
 export function withTurnClosed(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   turn: string | undefined,
   status: 'cancelled' | 'unfinished',
@@ -118,7 +118,7 @@ function isNewCall(
 }
 
 function withEnd(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   call: TranscriptToolCall,
   status: ToolCallStatus,
@@ -144,7 +144,11 @@ function freeId(transcript: Transcript, preferred: string, seq: number): string 
 }
 
 /** Replaces each field that the update contains, as the protocol defines it. */
-function updated({ event, limits }: Step, call: TranscriptToolCall, update: Fields): TranscriptToolCall {
+function updated(
+  { event, limits }: TranscriptStep,
+  call: TranscriptToolCall,
+  update: Fields,
+): TranscriptToolCall {
   const input = rawPart(update.rawInput, limits.maxEntryChars)
   const output = rawPart(update.rawOutput, limits.maxEntryChars)
   const shown = toolContentOf(update.content, Math.floor(limits.maxEntryChars / 2))

@@ -37,11 +37,11 @@ export function toolContentOf(
   )
   const all = items.flatMap(diffOf)
   const shownText = head(text, max)
-  let room = max - shownText.length
+  let remaining = max - shownText.length
   let cut = shownText.length < text.length || all.length > maxDiffs
   const fitted = (long: string) => {
-    const part = head(long, room)
-    room -= part.length
+    const part = head(long, remaining)
+    remaining -= part.length
     if (part.length < long.length) cut = true
     return part
   }

@@ -44,13 +44,13 @@ export function transcriptText(transcript: Transcript, options: TranscriptTextOp
   if (whole !== undefined) return whole
   const opening = [leftOut, ...gaps].join(' ')
   const shown: string[] = []
-  let room = maxChars - opening.length
+  let remaining = maxChars - opening.length
   for (const paragraph of newestFirst(transcript)) {
-    room -= separator.length
-    const part = fitted(paragraph, room)
+    remaining -= separator.length
+    const part = fitted(paragraph, remaining)
     if (part === undefined) break
     shown.push(part)
-    room -= part.length
+    remaining -= part.length
   }
   return head([opening, ...shown.reverse()].join(separator), maxChars)
 }
@@ -58,22 +58,22 @@ export function transcriptText(transcript: Transcript, options: TranscriptTextOp
 /** The whole text, or `undefined` if it is too long. */
 function wholeText(transcript: Transcript, opening: readonly string[], maxChars: number): string | undefined {
   const shown: string[] = []
-  let room = maxChars - opening.join('').length
+  let remaining = maxChars - opening.join('').length
   for (const paragraph of newestFirst(transcript)) {
     const part = written(paragraph)
     shown.push(part)
-    room -= part.length
-    if (room < 0) return undefined
+    remaining -= part.length
+    if (remaining < 0) return undefined
   }
   const text = [...opening, ...shown.reverse()].join(separator)
   return text.length <= maxChars ? text : undefined
 }
 
 /** A paragraph, cut to its end if it does not fit. */
-function fitted({ label, text }: Paragraph, room: number): string | undefined {
+function fitted({ label, text }: Paragraph, remaining: number): string | undefined {
   const all = written({ label, text })
-  if (all.length <= room) return all
-  const part = tail(text, room - label.length - ': …'.length)
+  if (all.length <= remaining) return all
+  const part = tail(text, remaining - label.length - ': …'.length)
   return part === '' ? undefined : `${label}: …${part}`
 }
 

@@ -14,7 +14,7 @@ import { momentOf } from '../moment.ts'
 import { nameIn } from './bounded.ts'
 import { withoutSpeaker } from './entries.ts'
 import { addPrompt } from './messages.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import { withCallsClosed, withTurnClosed } from './tool-calls.ts'
 import type { Transcript, TranscriptTurn } from './transcript.ts'
 import { usageOf, withTurnUsage } from './usage.ts'
@@ -22,7 +22,7 @@ import { usageOf, withTurnUsage } from './usage.ts'
 const signs = ['message', 'silence'] as const
 
 /** Only the first start and the first end of a turn count. */
-export function turnStarted(step: Step, transcript: Transcript): Transcript {
+export function turnStarted(step: TranscriptStep, transcript: Transcript): Transcript {
   const { event } = step
   const id = event.turn || `turn_${event.seq}`
   if (turnIndex(transcript, id) >= 0) return transcript
@@ -38,7 +38,7 @@ export function turnStarted(step: Step, transcript: Transcript): Transcript {
   return addPrompt(step, next)
 }
 
-export function turnFinished(step: Step, transcript: Transcript): Transcript {
+export function turnFinished(step: TranscriptStep, transcript: Transcript): Transcript {
   const { event } = step
   const id = event.turn || transcript.turn
   if (id === undefined) return transcript
@@ -58,7 +58,11 @@ export function turnFinished(step: Step, transcript: Transcript): Transcript {
   return next
 }
 
-function withTurn({ copy, limits }: Step, transcript: Transcript, turn: TranscriptTurn): Transcript {
+function withTurn(
+  { copy, limits }: TranscriptStep,
+  transcript: Transcript,
+  turn: TranscriptTurn,
+): Transcript {
   const next = copy(transcript)
   const turns = copy(transcript.turns)
   const index = turnIndex(transcript, turn.id)

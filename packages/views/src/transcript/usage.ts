@@ -1,11 +1,11 @@
 import type { Usage } from '@vitrine/protocol'
 import { countIn, type Fields, fieldsIn, numberIn, omitUndefined } from '../fields.ts'
 import { nameIn } from './bounded.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import type { Transcript, TranscriptUsage } from './transcript.ts'
 
 /** Updates context size and cost as the agent reports them; fields that it omits stay. */
-export function updateUsage({ copy }: Step, transcript: Transcript, update: Fields): Transcript {
+export function updateUsage({ copy }: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   const next = copy(transcript)
   next.usage = { ...transcript.usage, ...omitUndefined({ context: contextOf(update), cost: costOf(update) }) }
   return next
