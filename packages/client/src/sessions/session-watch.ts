@@ -46,7 +46,7 @@ export class SessionWatch {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#stop = stop
     this.#ready = promise
-    const options = { session: this.#session, after: 'now', signal: stop.signal, onPlaced: resolve }
+    const options = { session: this.#session, after: 'now', signal: stop.signal, onPositioned: resolve }
     void this.#follow(tail(this.#wire, options))
       // It cannot go on; the next one who needs it begins again.
       .catch(() => undefined)
