@@ -6,8 +6,8 @@ import { http } from './http/http.ts'
 import type { HttpResponse } from './http/http-response.ts'
 import { NodeRequest } from './http/node-request.ts'
 import { send } from './http/send.ts'
-import { problemAnswer } from './responses/problem.ts'
-import { refuseRaw } from './responses/raw-problem.ts'
+import { problemResponse } from './responses/problem.ts'
+import { sendRawProblem } from './responses/raw-problem.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {
@@ -46,9 +46,9 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      limitPauses(incoming, bodyIdleMs)
+      limitBodyIdle(incoming, bodyIdleMs)
       // Whatever cannot be sent is the end of its own connection, and of nothing else.
-      respond(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
+      sendResponse(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
     },
   )
   const sockets = new Set<Socket>()
@@ -59,7 +59,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   listener.maxConnections = maxConnections
   listener.keepAliveTimeout = 65_000
   listener.on('upgrade', server.upgrade)
-  listener.on('clientError', (error, socket) => refuse(error, socket as Socket))
+  listener.on('clientError', (error, socket) => respondToClientError(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {
     listener.once('error', (error) => reject(cannotListen(error, hostname, port)))
     listener.listen(port, hostname, resolve)
@@ -78,57 +78,57 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
  * A body may take as long as it takes, as long as it goes on. Not by the socket's timeout: that one also ends whoever
  * waits quietly for an answer, and a connection that is kept.
  */
-function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
+function limitBodyIdle(incoming: IncomingMessage, milliseconds: number): void {
   const { socket, headers } = incoming
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
   let seen = socket.bytesRead
   // Bytes that wait here were sent: then it is the handler that takes its time.
-  const isPausing = () => !incoming.complete && socket.bytesRead === seen && incoming.readableLength === 0
+  const isIdle = () => !incoming.complete && socket.bytesRead === seen && incoming.readableLength === 0
   const timer = setInterval(() => {
     if (incoming.complete) return clearInterval(timer)
-    if (!isPausing()) seen = socket.bytesRead
+    if (!isIdle()) seen = socket.bytesRead
     // Timers run before the sockets are read: where this process was held up, the bytes may be there by now.
-    else setImmediate(() => isPausing() && incoming.destroy())
+    else setImmediate(() => isIdle() && incoming.destroy())
   }, milliseconds)
   timer.unref()
   incoming.once('close', () => clearInterval(timer))
 }
 
-async function respond(
+async function sendResponse(
   server: Server,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   idleMs: number,
 ): Promise<void> {
-  const answer = await answerTo(server, incoming, outgoing)
+  const response = await responseTo(server, incoming, outgoing)
   // A body that nobody read to its end takes the connection with it: nothing more is to be sent on it.
   if (!incoming.complete || incoming.readableLength > 0) outgoing.setHeader('connection', 'close')
-  await send(answer, outgoing, idleMs)
+  await send(response, outgoing, idleMs)
 }
 
-async function answerTo(
+async function responseTo(
   server: Server,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<HttpResponse> {
   try {
-    return await server.answer(new NodeRequest(incoming, outgoing))
+    return await server.respond(new NodeRequest(incoming, outgoing))
   } catch (error) {
-    return problemAnswer(error)
+    return problemResponse(error)
   }
 }
 
 /** What is not HTTP is told so, where it still listens. */
-function refuse(error: Error & { code?: string }, socket: Socket): void {
+function respondToClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy()
-  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const problem = toProblem(
-    late
+    isTimeout
       ? new VitrineError('timeout', 'The headers of the request did not come in time.')
       : new VitrineError('body_invalid', 'That is not a request of HTTP.'),
   )
-  const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  refuseRaw(socket, { ...problem, status })
+  const status = isTimeout ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  sendRawProblem(socket, { ...problem, status })
 }
 
 async function closeAll(server: Server, listener: HttpServer, sockets: ReadonlySet<Socket>): Promise<void> {

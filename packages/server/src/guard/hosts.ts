@@ -27,6 +27,6 @@ export class Hosts {
 /** Without its port; IPv6 without its brackets. */
 export function hostName(header: string | null | undefined): string | undefined {
   if (header === null || header === undefined) return undefined
-  const found = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
-  return (found?.[1] ?? found?.[2])?.toLowerCase()
+  const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
+  return (match?.[1] ?? match?.[2])?.toLowerCase()
 }

@@ -8,22 +8,22 @@ export interface NamedToken extends Caller {
 
 /** Finds out who calls. Every known token is compared, in a time that tells nothing about it. */
 export class Tokens {
-  readonly #known: readonly { readonly padded: Buffer; readonly caller: Caller }[]
+  readonly #known: readonly { readonly paddedToken: Buffer; readonly caller: Caller }[]
   /** Who a caller without a token is, where that was asked for. */
-  readonly #anyone: Caller | undefined
+  readonly #anonymous: Caller | undefined
 
-  constructor(tokens: readonly NamedToken[], anyone?: Caller) {
+  constructor(tokens: readonly NamedToken[], anonymous?: Caller) {
     for (const { token, name } of tokens) checkToken(token, name)
     this.#known = tokens.map(({ token, name, access }) => ({
-      padded: padded(token),
+      paddedToken: padded(token),
       caller: { name, access },
     }))
-    this.#anyone = anyone
+    this.#anonymous = anonymous
   }
 
   /** Whether a caller without a token is somebody. */
-  get isOpen(): boolean {
-    return this.#anyone !== undefined
+  get allowsAnonymous(): boolean {
+    return this.#anonymous !== undefined
   }
 
   knows(token: string | undefined): boolean {
@@ -33,7 +33,7 @@ export class Tokens {
   /** The caller behind a token, or an error that does not repeat it. */
   caller(token: string | undefined): Caller {
     const found = token === undefined ? undefined : this.#find(token)
-    const caller = found ?? (token === undefined ? this.#anyone : undefined)
+    const caller = found ?? (token === undefined ? this.#anonymous : undefined)
     if (caller !== undefined) return caller
     const what = token === undefined ? 'A token is needed.' : 'The token is not one of this daemon.'
     throw new VitrineError('token_invalid', what)
@@ -42,9 +42,9 @@ export class Tokens {
   #find(token: string): Caller | undefined {
     // Reject over-long input before padding: truncation could turn it into a valid token.
     if (!/^[\x21-\x7e]{1,512}$/.test(token)) return undefined
-    const given = padded(token)
+    const candidate = padded(token)
     let caller: Caller | undefined
-    for (const known of this.#known) if (timingSafeEqual(known.padded, given)) caller = known.caller
+    for (const known of this.#known) if (timingSafeEqual(known.paddedToken, candidate)) caller = known.caller
     return caller
   }
 }

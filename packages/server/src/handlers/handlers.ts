@@ -1,5 +1,5 @@
 import type { Routes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import type { HandlersOf } from '../routing/call.ts'
 import { eventHandlers } from './events.ts'
 import { fileHandlers } from './files.ts'

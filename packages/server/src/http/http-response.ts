@@ -1,5 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
-import { type Body, discard, isInParts, limitStalls, type Parts } from './body.ts'
+import { type BodyParts, discard, isInParts, limitStalls, type ResponseBody } from './body.ts'
 
 /**
  * What is answered. Not a `Response`: on a server of Node, making one and taking it apart again is most of what a small
@@ -8,11 +8,11 @@ import { type Body, discard, isInParts, limitStalls, type Parts } from './body.t
 export class HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly body: Body
+  readonly body: ResponseBody
   /** How long the reader of a body in parts may take for one of them; without it, as the transport decides. */
   readonly stallMs: number | undefined
 
-  constructor(status: number, headers: HttpResponse['headers'], body: Body, stallMs?: number) {
+  constructor(status: number, headers: HttpResponse['headers'], body: ResponseBody, stallMs?: number) {
     this.status = status
     this.headers = headers
     this.body = body
@@ -36,14 +36,14 @@ export class HttpResponse {
     const headers = Object.entries(this.headers).flatMap(([name, value]) =>
       [value].flat().map((one): [string, string] => [name, one]),
     )
-    const given = isInParts(body) ? streamOf(body, this.stallMs) : body
-    return new Response(given, { status, headers })
+    const content = isInParts(body) ? streamOf(body, this.stallMs) : body
+    return new Response(content, { status, headers })
   }
 }
 
 /** A stream of copies, which a reader may keep. It breaks as soon as its reader stalls, and its source is closed. */
 function streamOf(body: AsyncIterable<Uint8Array>, stallMs: number | undefined): ReadableStream<Uint8Array> {
-  let parts: Parts
+  let parts: BodyParts
   return new ReadableStream(
     {
       start(controller) {

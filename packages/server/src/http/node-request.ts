@@ -19,7 +19,7 @@ export class NodeRequest implements HttpRequest {
   readonly #incoming: IncomingMessage
   readonly #outgoing: ServerResponse
   #body: ReadableStream<Uint8Array> | undefined
-  #leaving: AbortController | undefined
+  #disconnected: AbortController | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     const { method = 'GET', url = '/', headers } = incoming
@@ -50,14 +50,14 @@ export class NodeRequest implements HttpRequest {
     if (!hasBody(this.#incoming)) return null
     this.#body ??=
       Number(this.#incoming.headers['content-length']) <= smallBytes
-        ? partsOf(this.#incoming)
-        : bytesOf(this.#incoming)
+        ? partStreamOf(this.#incoming)
+        : byteStreamOf(this.#incoming)
     return this.#body
   }
 
   get signal(): AbortSignal {
-    this.#leaving ??= untilGone(this.#outgoing)
-    return this.#leaving.signal
+    this.#disconnected ??= abortOnDisconnect(this.#outgoing)
+    return this.#disconnected.signal
   }
 }
 
@@ -76,7 +76,7 @@ function hasBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /** Pulled: what is not read stays with whoever sends it. */
-function partsOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function partStreamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   // Who has seen enough still wants to answer on this connection.
   const parts = incoming.iterator({ destroyOnReturn: false })
   return new ReadableStream<Uint8Array>(
@@ -98,7 +98,7 @@ function partsOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
  * The same as a stream of bytes. A reader that brings a buffer gets a copy, and the memory of the part is released at
  * once: a large body would pile up until its parts are collected.
  */
-function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function byteStreamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const parts = incoming.iterator({ destroyOnReturn: false })
   let part: Uint8Array<ArrayBuffer> | undefined
   let at = 0
@@ -139,7 +139,7 @@ function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   })
 }
 
-function untilGone(outgoing: ServerResponse): AbortController {
+function abortOnDisconnect(outgoing: ServerResponse): AbortController {
   const leaving = new AbortController()
   const leave = () => {
     if (!outgoing.writableFinished) leaving.abort()

@@ -29,15 +29,15 @@ async function pump(
   // A response that was closed before emits no event any more.
   if (outgoing.destroyed) return discard(body)
   const parts = limitStalls(body, stallMs, () => outgoing.destroy())
-  const leave = () => discard(parts)
-  outgoing.once('close', leave)
+  const close = () => discard(parts)
+  outgoing.once('close', close)
   try {
     for await (const part of parts) await written(outgoing, part)
     outgoing.end()
   } catch {
     outgoing.destroy()
   } finally {
-    outgoing.off('close', leave)
+    outgoing.off('close', close)
   }
 }
 

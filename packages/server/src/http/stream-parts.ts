@@ -1,4 +1,4 @@
-import { closingParts, type Parts } from './body.ts'
+import { type BodyParts, closingParts } from './body.ts'
 
 const bufferBytes = 256 * 1024
 
@@ -6,15 +6,15 @@ const bufferBytes = 256 * 1024
  * The parts of a stream, read one ahead. A stream of bytes is read into the same two buffers from beginning to end: new
  * ones for every part would pile up until they are collected.
  */
-export function streamParts(stream: ReadableStream<Uint8Array>): Parts {
+export function streamParts(stream: ReadableStream<Uint8Array>): BodyParts {
   const { read, cancel } = byteReader(stream) ?? plainReader(stream)
-  const leave = () => void cancel().catch(() => undefined)
-  return closingParts(oneAhead(read), leave)
+  const close = () => void cancel().catch(() => undefined)
+  return closingParts(oneAhead(read), close)
 }
 
 type Read = () => Promise<Uint8Array | undefined>
 
-interface Reading {
+interface PartReader {
   /** The next part, nothing at the end. The part before the last one is not used any more. */
   readonly read: Read
   cancel(): Promise<void>
@@ -34,7 +34,7 @@ function oneAhead(read: Read): AsyncIterator<Uint8Array, undefined> {
   }
 }
 
-function plainReader(stream: ReadableStream<Uint8Array>): Reading {
+function plainReader(stream: ReadableStream<Uint8Array>): PartReader {
   const reader = stream.getReader()
   return {
     read: async () => (await reader.read()).value,
@@ -43,7 +43,7 @@ function plainReader(stream: ReadableStream<Uint8Array>): Reading {
 }
 
 /** Nothing for a stream that is not one of bytes. */
-function byteReader(stream: ReadableStream<Uint8Array>): Reading | undefined {
+function byteReader(stream: ReadableStream<Uint8Array>): PartReader | undefined {
   let reader: ReadableStreamBYOBReader
   try {
     reader = stream.getReader({ mode: 'byob' })

@@ -3,7 +3,7 @@ import type { Host } from '@vitrine/host'
 /** What a daemon counts of itself, in the text form of Prometheus. Bounded: routes and statuses are few. */
 export class Metrics {
   readonly #requests = new Map<string, Map<number, number>>()
-  readonly #began = performance.now()
+  readonly #startedAt = performance.now()
   #streams = 0
 
   /** Counts what a route answers, by status. */
@@ -23,7 +23,7 @@ export class Metrics {
     }
   }
 
-  #answered(): [string, number][] {
+  #requestCounts(): [string, number][] {
     return [...this.#requests].flatMap(([route, counts]) =>
       [...counts].map(([status, count]): [string, number] => [`route="${route}",status="${status}"`, count]),
     )
@@ -33,7 +33,7 @@ export class Metrics {
     const states = Map.groupBy(host.list(), ({ state }) => state)
     const { rss } = process.memoryUsage()
     return [
-      metric('vitrine_requests_total', 'counter', 'Requests answered.', this.#answered()),
+      metric('vitrine_requests_total', 'counter', 'Requests answered.', this.#requestCounts()),
       metric('vitrine_streams_open', 'gauge', 'Streams of events that are open.', [['', this.#streams]]),
       metric(
         'vitrine_sandboxes',
@@ -51,7 +51,7 @@ export class Metrics {
         host.store.sinks.map(({ name, lag }) => [`sink="${escapeLabel(name)}"`, lag]),
       ),
       metric('vitrine_uptime_seconds', 'gauge', 'How long the daemon has run.', [
-        ['', Math.round((performance.now() - this.#began) / 1_000)],
+        ['', Math.round((performance.now() - this.#startedAt) / 1_000)],
       ]),
       metric('process_resident_memory_bytes', 'gauge', 'Memory of the daemon.', [['', rss]]),
     ].join('')

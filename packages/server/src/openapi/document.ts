@@ -1,8 +1,8 @@
 import { pathsOf, problem, type Route, routes } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 import { contextParameters } from './context-parameters.ts'
-import { outsideTheTable } from './outside-the-table.ts'
 import { type JsonSchema, Schemas } from './schemas.ts'
+import { textRoutes } from './text-routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -28,7 +28,7 @@ export function openApiDocument(version: string): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ token: [] }],
-    paths: { ...paths, ...outsideTheTable },
+    paths: { ...paths, ...textRoutes },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
       schemas: schemas.components(),

@@ -10,7 +10,7 @@ const anyJson = { $ref: refTo('Json') }
 /** The JSON schemas of a document: those with a name once under `components`, by reference everywhere else. */
 export class Schemas {
   readonly #inline = new Map<z.ZodMiniType, string>()
-  readonly #made: Readonly<Record<string, JsonSchema>>
+  readonly #generated: Readonly<Record<string, JsonSchema>>
 
   /** Collects the schemas that a document needs. Named ones are registered by being made. */
   constructor(inline: Iterable<z.ZodMiniType>) {
@@ -24,16 +24,16 @@ export class Schemas {
       // As it is written: a response may gain fields, so none forbids those that it does not name.
       io: 'input',
       uri: refTo,
-      unrepresentable: ({ zodSchema }) => written(zodSchema),
+      unrepresentable: ({ zodSchema }) => jsonSchemaOf(zodSchema),
       override: ({ zodSchema, jsonSchema }) => {
         if (zodSchema._zod.def.type === 'unknown') Object.assign(jsonSchema, anyJson)
         if (isLoose(zodSchema)) delete jsonSchema.additionalProperties
-        dropWhatSaysNothing(jsonSchema)
+        dropRedundantKeywords(jsonSchema)
         const discriminator = discriminatorOf(zodSchema, jsonSchema)
         if (discriminator !== undefined) Object.assign(jsonSchema, { discriminator })
       },
     })
-    this.#made = schemas
+    this.#generated = schemas
   }
 
   of(schema: z.ZodMiniType): JsonSchema {
@@ -52,7 +52,7 @@ export class Schemas {
 
   /** A schema without a name stands where it is used, also in another one. */
   #body(id: string): JsonSchema {
-    const { $schema: _schema, $id: _id, ...rest } = this.#made[id] ?? {}
+    const { $schema: _schema, $id: _id, ...rest } = this.#generated[id] ?? {}
     return JSON.parse(JSON.stringify(rest), (_key, value) => {
       const [, inner] = /#\/components\/schemas\/(inline \d+)$/.exec(value?.$ref ?? '') ?? []
       return inner === undefined ? value : this.#body(inner)
@@ -61,7 +61,7 @@ export class Schemas {
 }
 
 /** Schemas that are a function in zod, as JSON Schema has them. */
-function written(schema: unknown): JsonSchema {
+function jsonSchemaOf(schema: unknown): JsonSchema {
   if (schema === json()) return { description: 'Any JSON value; its shape is not decided here.' }
   if (schema === jsonObject) return { type: 'object', additionalProperties: anyJson }
   throw new Error('A schema of the document has no form in JSON Schema.')
@@ -74,7 +74,7 @@ function isLoose(schema: z.core.$ZodType): boolean {
 }
 
 /** Bounds that every number of JavaScript has, and names that every object has. */
-function dropWhatSaysNothing(schema: z.core.JSONSchema.BaseSchema): void {
+function dropRedundantKeywords(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames

@@ -11,9 +11,9 @@ export interface Range {
 
 /** The one range of a `Range` header; nothing where there is none, or one that may be ignored. */
 export function readRange(header: string | undefined, size: number): Range | undefined {
-  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
-  if (found === null) return undefined
-  const [, first = '', last = ''] = found
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  if (match === null) return undefined
+  const [, first = '', last = ''] = match
   if (first === '' && last === '') return undefined
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
@@ -25,7 +25,7 @@ export function readRange(header: string | undefined, size: number): Range | und
 }
 
 /** Bytes of a known size, or a range of them. */
-export function bytesAnswer(
+export function bytesResponse(
   body: ReadableStream<Uint8Array>,
   size: number,
   range: Range | undefined,
@@ -47,6 +47,6 @@ export function bytesAnswer(
 }
 
 /** Bytes of which nobody knows yet how many there are. */
-export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): HttpResponse {
+export function streamResponse(body: ReadableStream<Uint8Array>, type: string): HttpResponse {
   return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, streamParts(body))
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { Problem } from '@vitrine/protocol'
 
 /** A problem on a connection that has no response: it never was a request, or asked for another protocol. */
-export function refuseRaw(socket: Duplex, problem: Problem): void {
+export function sendRawProblem(socket: Duplex, problem: Problem): void {
   const body = JSON.stringify(problem)
   // Nobody else would close it: the other end may leave its half open for ever.
   socket.once('finish', () => socket.destroy())

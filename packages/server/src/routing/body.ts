@@ -13,7 +13,7 @@ export async function readBody(request: HttpRequest, route: Route, maxBytes: num
     if (route.bodyOptional) return undefined
     throw new VitrineError('body_invalid', 'Expected JSON in the body, got nothing.')
   }
-  mustBeJson(request)
+  assertJson(request)
   return parseAs('body', schema, parse(text))
 }
 
@@ -24,7 +24,7 @@ export function checkQuery(values: Record<string, string>, { query = noQuery }: 
 }
 
 /** A form of another page can send anything but this without being asked first. */
-function mustBeJson(request: HttpRequest): void {
+function assertJson(request: HttpRequest): void {
   const type = request.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type === 'application/json' || type?.endsWith('+json')) return
   throw new VitrineError(

@@ -6,7 +6,7 @@ import type * as z from 'zod/mini'
 import type { Caller } from '../guard/caller.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import type { HttpResponse } from '../http/http-response.ts'
-import type { JsonAnswer } from '../responses/json.ts'
+import type { JsonResponse } from '../responses/json.ts'
 
 /** One request on its way to a handler. */
 export interface RequestContext {
@@ -59,24 +59,24 @@ export type CallOf<R extends Route> = Call<QueryOf<R>, BodyOf<R>, ParamsOf<R>>
  * The value as a handler may give it: readonly, and where the schema leaves an object open any object, because an
  * interface has no index signature.
  */
-type Given<T> = [JsonValue] extends [T]
+type Serializable<T> = [JsonValue] extends [T]
   ? T
   : T extends object
     ? [T, JsonObject] extends [JsonObject, T]
       ? object
-      : { readonly [Key in keyof T]: Given<T[Key]> }
+      : { readonly [Key in keyof T]: Serializable<T[Key]> }
     : T
 
 /** The JSON that a route's response schema accepts. */
 export type JsonOf<R extends Route> = R['response'] extends z.ZodMiniType
-  ? Given<z.input<R['response']>>
+  ? Serializable<z.input<R['response']>>
   : never
 
 /** A handler gives JSON as its route's schema describes it, a response for other media, or nothing. */
 export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
 
 type ResultOf<R extends Route> = R['response'] extends z.ZodMiniType
-  ? Promise<JsonOf<R> | JsonAnswer<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>
+  ? Promise<JsonOf<R> | JsonResponse<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>
   : R['response'] extends 'nothing'
     ? Promise<void>
     : Promise<HttpResponse>

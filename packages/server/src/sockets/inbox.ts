@@ -1,15 +1,15 @@
 import type { WebSocket } from 'ws'
 
-export interface Received {
+export interface SocketMessage {
   readonly data: Buffer
   readonly isBinary: boolean
 }
 
 /** What comes over a socket, from its first moment on and in its order, however late somebody listens. */
-export class Inbox {
+export class SocketInbox {
   /** What may wait here before the connection is closed. */
   maxBytes: number
-  readonly #waiting: Received[] = []
+  readonly #queue: SocketMessage[] = []
   #bytes = 0
   #wake = () => {}
   #isClosed = false
@@ -19,7 +19,7 @@ export class Inbox {
     socket.on('message', (data, isBinary) => {
       if (this.#bytes > this.maxBytes) return socket.close(1013, 'too much at once')
       const message = { data: data as Buffer, isBinary }
-      this.#waiting.push(message)
+      this.#queue.push(message)
       this.#bytes += message.data.length
       this.#wake()
     })
@@ -30,13 +30,13 @@ export class Inbox {
   }
 
   /** The next message; nothing once the socket is closed. */
-  async next(): Promise<Received | undefined> {
-    while (this.#waiting.length === 0 && !this.#isClosed) {
+  async next(): Promise<SocketMessage | undefined> {
+    while (this.#queue.length === 0 && !this.#isClosed) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       await promise
     }
-    const message = this.#waiting.shift()
+    const message = this.#queue.shift()
     this.#bytes -= message?.data.length ?? 0
     return message
   }

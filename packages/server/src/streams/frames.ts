@@ -1,7 +1,7 @@
 import type { EncodedEvent } from '@vitrine/journal'
 
 /** Larger chunks have memory of their own, so that a stream keeps little. */
-const keptBytes = 256 * 1024
+const maxReusedBytes = 256 * 1024
 
 /**
  * Joins the frames of events into chunks. Each frame is made once for all readers, and copied into memory that belongs
@@ -9,19 +9,19 @@ const keptBytes = 256 * 1024
  * next one is made.
  */
 export class FrameJoiner {
-  #memory = Buffer.alloc(0)
+  #buffer = Buffer.alloc(0)
 
-  join(deliveries: readonly EncodedEvent[]): Uint8Array {
-    const frames = deliveries.map((delivery) => delivery.frame(eventFrame))
+  join(events: readonly EncodedEvent[]): Uint8Array {
+    const frames = events.map((event) => event.frame(eventFrame))
     const length = frames.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (length > keptBytes) return Buffer.concat(frames)
-    if (length > this.#memory.byteLength) this.#memory = Buffer.allocUnsafeSlow(length)
+    if (length > maxReusedBytes) return Buffer.concat(frames)
+    if (length > this.#buffer.byteLength) this.#buffer = Buffer.allocUnsafeSlow(length)
     let end = 0
     for (const one of frames) {
-      this.#memory.set(one, end)
+      this.#buffer.set(one, end)
       end += one.byteLength
     }
-    return this.#memory.subarray(0, length)
+    return this.#buffer.subarray(0, length)
   }
 }
 

@@ -4,21 +4,21 @@ import type { StreamSource } from './stream.ts'
 
 /** Events from the journal, with the cursor of what was looked at in every heartbeat. */
 export function journalSource(
-  deliveries: Tail<EncodedEvent>,
+  tail: Tail<EncodedEvent>,
   closing: AbortSignal,
   onClose: () => void,
 ): StreamSource {
   const frames = new FrameJoiner()
-  const where = () => ({ cursor: deliveries.cursor ?? null })
+  const position = () => ({ cursor: tail.cursor ?? null })
   return {
     async next() {
-      const batch = await deliveries.batch()
+      const batch = await tail.batch()
       return batch && frames.join(batch)
     },
-    heartbeat: where,
-    end: () => ({ ...where(), reason: closing.aborted ? 'closing' : 'over' }),
+    heartbeat: position,
+    end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'over' }),
     close() {
-      void deliveries.return()
+      void tail.return()
       onClose()
     },
   }

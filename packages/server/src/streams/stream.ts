@@ -25,17 +25,20 @@ export interface StreamLimits {
 /** Server-sent events, pulled: a reader that does not read costs one chunk and, after a while, its connection. */
 export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): HttpResponse {
   const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
-  const body = closingParts(speak(source, heartbeatMs), () => source.close())
+  const body = closingParts(streamFrames(source, heartbeatMs), () => source.close())
   return new HttpResponse(200, headers, body, stallMs)
 }
 
-async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator<Uint8Array, undefined> {
+async function* streamFrames(
+  source: StreamSource,
+  heartbeatMs: number,
+): AsyncGenerator<Uint8Array, undefined> {
   try {
     let next = source.next()
     next.catch(() => undefined)
     yield frame('heartbeat', source.heartbeat())
     for (;;) {
-      const chunk = await orQuiet(next, heartbeatMs)
+      const chunk = await orIdle(next, heartbeatMs)
       if (chunk === undefined) break
       yield chunk === 'quiet' ? frame('heartbeat', source.heartbeat()) : chunk
       if (chunk !== 'quiet') next = source.next()
@@ -49,11 +52,11 @@ async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator
   return undefined
 }
 
-async function orQuiet<T>(promise: Promise<T>, milliseconds: number): Promise<T | 'quiet'> {
-  const { promise: quiet, resolve } = Promise.withResolvers<'quiet'>()
+async function orIdle<T>(promise: Promise<T>, milliseconds: number): Promise<T | 'quiet'> {
+  const { promise: idle, resolve } = Promise.withResolvers<'quiet'>()
   const timer = setTimeout(resolve, milliseconds, 'quiet')
   try {
-    return await Promise.race([promise, quiet])
+    return await Promise.race([promise, idle])
   } finally {
     clearTimeout(timer)
   }

@@ -11,7 +11,7 @@ export class DefaultSandbox {
   readonly #host: Host
   readonly #options: HostCreateOptions
   readonly #key: string
-  #next: string | undefined
+  #nextId: string | undefined
   #creating: Promise<HostSandbox> | undefined
 
   constructor(host: Host, options: HostCreateOptions = {}) {
@@ -21,14 +21,14 @@ export class DefaultSandbox {
   }
 
   get id(): string {
-    const known = this.#options.id ?? this.#known()
+    const known = this.#options.id ?? this.#findId()
     if (known !== undefined) return known
-    this.#next ??= newId('sandbox')
-    return this.#next
+    this.#nextId ??= newId('sandbox')
+    return this.#nextId
   }
 
   open(): Promise<HostSandbox> {
-    if (this.#creating === undefined && this.#isThere()) return this.#host.find(this.id)
+    if (this.#creating === undefined && this.#exists()) return this.#host.find(this.id)
     this.#creating ??= this.#create().finally(() => {
       this.#creating = undefined
     })
@@ -40,19 +40,19 @@ export class DefaultSandbox {
     const labels = { ...this.#options.labels, [label]: this.#key }
     const sandbox = await this.#host.create({ ...this.#options, id, labels })
     // For the one after it, should it be destroyed.
-    this.#next = undefined
+    this.#nextId = undefined
     return sandbox
   }
 
   /** One that was given an id is that one, also when it is gone. */
-  #isThere(): boolean {
+  #exists(): boolean {
     const { id: given } = this.#options
     return given === undefined
-      ? this.#known() !== undefined
+      ? this.#findId() !== undefined
       : this.#host.list().some(({ id }) => id === given)
   }
 
-  #known(): string | undefined {
+  #findId(): string | undefined {
     return this.#host.list().find(({ labels, state }) => labels[label] === this.#key && state !== 'destroyed')
       ?.id
   }

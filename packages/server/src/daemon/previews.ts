@@ -9,51 +9,51 @@ export interface Preview {
   readonly port: number
 }
 
-const kept = 1_000
+const maxPreviews = 1_000
 
 /** Tokens that show a port to whoever has one. They live as long as the daemon. */
 export class Previews {
   readonly #byToken = new Map<string, Preview>()
-  readonly #isThere: (sandbox: string) => boolean
+  readonly #exists: (sandbox: string) => boolean
 
-  constructor(isThere: (sandbox: string) => boolean) {
-    this.#isThere = isThere
+  constructor(exists: (sandbox: string) => boolean) {
+    this.#exists = exists
   }
 
   /** The same port has the same token. */
   open(sandbox: string, port: number): Preview {
     for (const preview of this.#byToken.values())
       if (preview.sandbox === sandbox && preview.port === port) return preview
-    if (this.#byToken.size >= kept) this.#forgetGone()
-    if (this.#byToken.size >= kept)
-      throw new VitrineError('too_many_connections', `There are ${kept} previews already.`)
+    if (this.#byToken.size >= maxPreviews) this.#removeStale()
+    if (this.#byToken.size >= maxPreviews)
+      throw new VitrineError('too_many_connections', `There are ${maxPreviews} previews already.`)
     // A label of a host name: letters and digits only, and no difference between large and small.
     const preview = { token: randomBytes(20).toString('hex'), sandbox, port }
     this.#byToken.set(preview.token, preview)
     return preview
   }
 
-  #forgetGone(): void {
+  #removeStale(): void {
     for (const { token, sandbox } of this.#byToken.values())
-      if (!this.#isThere(sandbox)) this.#byToken.delete(token)
+      if (!this.#exists(sandbox)) this.#byToken.delete(token)
   }
 
   /** The preview that a request is for: by its own host name, or by its path. */
-  find(host: string | null | undefined, path: string): FoundPreview | undefined {
+  find(host: string | null | undefined, path: string): PreviewTarget | undefined {
     if (this.#byToken.size === 0) return undefined
     const [label = '', ...rest] = hostName(host)?.split('.') ?? []
-    if (rest.length === 1 && rest[0] === 'localhost') return this.#found(label, path, 'host')
+    if (rest.length === 1 && rest[0] === 'localhost') return this.#target(label, path, 'host')
     const [, token, inner] = /^\/preview\/([0-9a-f]{40})(\/.*)?$/.exec(path) ?? []
-    return token === undefined ? undefined : this.#found(token, inner ?? '/', 'path')
+    return token === undefined ? undefined : this.#target(token, inner ?? '/', 'path')
   }
 
-  #found(token: string, path: string, by: FoundPreview['by']): FoundPreview | undefined {
+  #target(token: string, path: string, by: PreviewTarget['by']): PreviewTarget | undefined {
     const preview = this.#byToken.get(token)
     return preview && { preview, path, by }
   }
 }
 
-export interface FoundPreview {
+export interface PreviewTarget {
   readonly preview: Preview
   /** What the port is asked for. */
   readonly path: string

@@ -1,17 +1,17 @@
 import type { Host } from '@vitrine/host'
+import type { Tokens } from '../guard/tokens.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { StreamLimits } from '../streams/stream.ts'
 import type { DefaultSandbox } from './default-sandbox.ts'
-import type { Tokens } from './guard/tokens.ts'
-import type { Metrics } from './metrics/metrics.ts'
-import type { Previews } from './preview/previews.ts'
-import type { InFlightCalls } from './routing/in-flight-calls.ts'
-import type { StreamLimits } from './streams/stream.ts'
-import type { Turns } from './turns.ts'
+import type { InFlightCalls } from './in-flight-calls.ts'
+import type { Previews } from './previews.ts'
+import type { TurnRegistry } from './turn-registry.ts'
 
 /** What every handler works with. */
 export interface Daemon {
   readonly host: Host
   readonly defaultSandbox: DefaultSandbox
-  readonly turns: Turns
+  readonly turns: TurnRegistry
   readonly streams: StreamLimits
   readonly metrics: Metrics
   readonly tokens: Tokens

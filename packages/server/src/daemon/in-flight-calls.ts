@@ -1,7 +1,7 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { HttpRequest } from '../http/http-request.ts'
 
-interface Running {
+interface InFlightCall {
   readonly caller: string
   readonly cancelled: AbortController
   readonly ended: Promise<unknown>
@@ -12,14 +12,14 @@ interface Running {
  * told what really came of it.
  */
 export class InFlightCalls {
-  readonly #running = new Map<string, Running>()
+  readonly #running = new Map<string, InFlightCall>()
 
   /** Runs a call under its id; one that was called off before it began begins aborted. */
   async run<T>(
     id: string,
     request: Pick<HttpRequest, 'header'>,
     caller: string,
-    run: (calledOff: AbortSignal) => Promise<T>,
+    run: (cancelled: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
       throw new VitrineError(
@@ -40,9 +40,9 @@ export class InFlightCalls {
 
   /** Settles once the call has ended. Nobody calls off what another token began. */
   async cancel(id: string, caller: string): Promise<void> {
-    const running = this.#running.get(id)
-    if (running === undefined || running.caller !== caller) return
-    running.cancelled.abort()
-    await running.ended
+    const call = this.#running.get(id)
+    if (call === undefined || call.caller !== caller) return
+    call.cancelled.abort()
+    await call.ended
   }
 }

@@ -1,18 +1,18 @@
 import type { HostSandbox } from '@vitrine/host'
 import { type ContentBlock, type PromptResult, type Session, VitrineError } from '@vitrine/protocol'
 
-interface Turn {
+interface RegisteredTurn {
   readonly session: string
   readonly result: Promise<PromptResult>
   readonly cancel: AbortController
-  over: boolean
+  isOver: boolean
 }
 
-const kept = 1_000
+const maxTurns = 1_000
 
 /** Turns that callers began, by their ids: sent twice, a prompt is one turn; asked late, its end is still known. */
-export class Turns {
-  readonly #turns = new Map<string, Turn>()
+export class TurnRegistry {
+  readonly #turns = new Map<string, RegisteredTurn>()
 
   /** Begins a turn, or finds the one of that id; settles as the turn ends. */
   begin(
@@ -29,13 +29,13 @@ export class Turns {
     }
     const cancel = new AbortController()
     const result = session.prompt(content, { turn, signal: cancel.signal })
-    const begun: Turn = { session: session.id, result, cancel, over: false }
+    const registered: RegisteredTurn = { session: session.id, result, cancel, isOver: false }
     const end = () => {
-      begun.over = true
+      registered.isOver = true
     }
     result.then(end, end)
-    this.#turns.set(key, begun)
-    this.#forget()
+    this.#turns.set(key, registered)
+    this.#removeFinished()
     return result
   }
 
@@ -48,15 +48,15 @@ export class Turns {
     this.#find(sandbox, session, turn)?.cancel.abort()
   }
 
-  #find(sandbox: string, session: string, turn: string): Turn | undefined {
+  #find(sandbox: string, session: string, turn: string): RegisteredTurn | undefined {
     const known = this.#turns.get(keyOf(sandbox, turn))
     return known?.session === session ? known : undefined
   }
 
   /** The oldest that are over; one that runs is not forgotten. */
-  #forget(): void {
-    for (const [key, { over }] of this.#turns) {
-      if (this.#turns.size <= kept) return
+  #removeFinished(): void {
+    for (const [key, { isOver: over }] of this.#turns) {
+      if (this.#turns.size <= maxTurns) return
       if (over) this.#turns.delete(key)
     }
   }

@@ -1,7 +1,7 @@
 const problem = { $ref: '#/components/responses/Problem' }
 
 /** The routes that have no handler in the table: both are texts. */
-export const outsideTheTable = {
+export const textRoutes = {
   '/openapi.json': {
     get: {
       operationId: 'readOpenApi',
