@@ -36,7 +36,7 @@ export function parseAgent(text: string): ProgramAgent {
       'argument_invalid',
       `--agent: expected name='command', such as mine='node agent.mjs', got ${JSON.stringify(text)}.`,
     )
-  checkName(name, '--agent')
+  assertName(name, '--agent')
   return { name, command }
 }
 
@@ -50,7 +50,7 @@ function checked(path: string, value: unknown): Readonly<Record<string, Omit<Pro
   }
 }
 
-function checkName(name: string, where: string): void {
+function assertName(name: string, where: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) return
   throw invalid(where, `expected a name of letters, digits, "_", "." and "-", got ${JSON.stringify(name)}`)
 }

@@ -33,16 +33,16 @@ export async function createSandbox(options: ScriptSandboxOptions = {}): Promise
     ...(onInstall && { onInstall }),
     agentCache: agentCache ?? sharedCache(),
   })
-  const leave = async () => {
+  const cleanUp = async () => {
     await host.close()
     rmSync(data, { recursive: true, force: true })
   }
   try {
     const sandbox = await host.create({ ...create, local: provider?.options ?? {} })
-    sandbox.afterClose(leave)
+    sandbox.afterClose(cleanUp)
     return sandbox
   } catch (error) {
-    await leave()
+    await cleanUp()
     throw error
   }
 }

@@ -28,14 +28,14 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly lifecycle: Lifecycle
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #ending: SandboxShutdown
+  readonly #shutdown: SandboxShutdown
   /** What everything that is done through it carries. */
   readonly context: CallContext
 
   constructor(
     engine: LocalSandbox,
     sessions: SandboxSessions,
-    ending: SandboxShutdown,
+    shutdown: SandboxShutdown,
     context: CallContext = {},
   ) {
     this.id = engine.id
@@ -43,9 +43,9 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     this.root = engine.root
     this.#engine = engine
     this.#sessions = sessions
-    this.#ending = ending
+    this.#shutdown = shutdown
     this.context = context
-    this.lifecycle = withSessions(engine.lifecycle, ending)
+    this.lifecycle = withSessions(engine.lifecycle, shutdown)
   }
 
   get capabilities(): Capabilities {
@@ -80,7 +80,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   as(context: CallContext): this {
     const all = { ...this.context, ...context }
     // Nothing inherits from it: it is exactly this class.
-    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#ending, all) as this
+    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#shutdown, all) as this
   }
 
   exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
@@ -121,17 +121,17 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 
   /** Once it is being closed. */
   get closing(): Promise<void> | undefined {
-    return this.#ending.closing
+    return this.#shutdown.closing
   }
 
   /** Ends its sessions and every process. The workspace and the journal stay. */
   close(): Promise<void> {
-    return this.#ending.close()
+    return this.#shutdown.close()
   }
 
   /** The last thing of a close. */
-  afterClose(end: () => Promise<void>): void {
-    this.#ending.afterClose(end)
+  afterClose(callback: () => Promise<void>): void {
+    this.#shutdown.afterClose(callback)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -140,17 +140,17 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 }
 
 /** Whatever ends the machine ends the sessions in it first. */
-function withSessions(engine: Lifecycle, ending: SandboxShutdown): Lifecycle {
+function withSessions(engine: Lifecycle, shutdown: SandboxShutdown): Lifecycle {
   return {
     async start() {
-      ending.mustBeOpen()
+      shutdown.assertOpen()
       await engine.start()
     },
-    stop: () => ending.afterSessions('the sandbox was stopped', () => engine.stop()),
-    shutdown: () => ending.afterSessions('the sandbox was shut down', () => engine.shutdown()),
+    stop: () => shutdown.afterSessions('the sandbox was stopped', () => engine.stop()),
+    shutdown: () => shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown()),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
-    destroy: () => ending.destroy(() => engine.destroy()),
+    destroy: () => shutdown.destroy(() => engine.destroy()),
     running: () => engine.running(),
     onBeforeStop: (hook) => engine.onBeforeStop(hook),
     skipOnPersist: (path) => engine.skipOnPersist(path),

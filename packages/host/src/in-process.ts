@@ -93,9 +93,9 @@ async function* runInline(
   const executor = await factory(context)
   try {
     const running = executor.execute(prompt, context.signal)
-    const said = Symbol.asyncIterator in running ? undefined : await running
+    const result = Symbol.asyncIterator in running ? undefined : await running
     if (Symbol.asyncIterator in running) yield* running
-    const { out = said, spent } = executor.resultArtifact?.() ?? {}
+    const { out = result, spent } = executor.resultArtifact?.() ?? {}
     const finalText = typeof out === 'string' ? out : out === undefined ? '' : JSON.stringify(out)
     if (finalText !== '') yield finalText
     if (spent !== undefined) yield { type: 'llm_call', data: spent }

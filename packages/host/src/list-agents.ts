@@ -2,7 +2,7 @@ import { type AgentConfig, listAgents as listKnown } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { customInfo } from './custom-info.ts'
-import { type AgentSettings, agentsOf, placesOf } from './settings.ts'
+import { type AgentSettings, agentsOf, dataFoldersOf } from './settings.ts'
 
 export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
   /** The data directory, as for `openHost`. */
@@ -17,9 +17,9 @@ export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agent
  */
 export async function listAgents(options: ListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
   checkOptions('listAgents', hostOptions.listAgents, options)
-  return listOf(agentsOf(options, placesOf(options.data)))
+  return listConfigured(agentsOf(options, dataFoldersOf(options.data)))
 }
 
-export function listOf({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {
+export function listConfigured({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {
   return listKnown({ cache, env, home, custom: custom.map(customInfo) })
 }

@@ -5,7 +5,7 @@ import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
-import { type AgentSettings, agentsOf, type DataFolders, openPlaces } from './settings.ts'
+import { type AgentSettings, agentsOf, type DataFolders, openDataFolders } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
   /** Where everything is kept; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
@@ -27,17 +27,17 @@ export interface OpenHostOptions extends AgentSettings {
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   checkOptions('openHost', hostOptions.open, options)
-  const places = openPlaces(options.data)
-  const agents = agentsOf(options, places)
-  const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })
+  const folders = openDataFolders(options.data)
+  const agents = agentsOf(options, folders)
+  const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
-    sweep: (open) => killOrphans(open, places.data),
+    sweep: (open) => killOrphans(open, folders.data),
     ...(options.takeover && { takeover: true }),
   })
-  return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
 }
 
-async function begin(
+async function createHost(
   store: Store,
   { data, records: folder }: DataFolders,
   parts: Pick<HostParts, 'agents' | 'defaults'>,
@@ -64,8 +64,8 @@ export async function openMemoryHost(
   data: string,
   options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
 ): Promise<Host> {
-  const places = openPlaces(data)
-  const agents = agentsOf(options, places)
+  const folders = openDataFolders(data)
+  const agents = agentsOf(options, folders)
   const store = await openStore(memoryStore())
-  return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
 }

@@ -6,20 +6,24 @@ import type { LocalSandbox } from '@vitrine/sandbox'
 /** How long sessions may take to end; then the machine goes with their agents in it. */
 const sessionsMs = 2_000
 /** How long the last events of sessions may take that have no agent any more. */
-const lastWordsMs = 400
+const finalEventsMs = 400
 
 /** How a sandbox ends, whichever of its handles is asked. */
 export class SandboxShutdown {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #left: (how: 'closed' | 'destroyed') => void
-  readonly #last: (() => Promise<void>)[] = []
+  readonly #onEnded: (reason: 'closed' | 'destroyed') => void
+  readonly #afterClose: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
 
-  constructor(engine: LocalSandbox, sessions: SandboxSessions, left: (how: 'closed' | 'destroyed') => void) {
+  constructor(
+    engine: LocalSandbox,
+    sessions: SandboxSessions,
+    onEnded: (how: 'closed' | 'destroyed') => void,
+  ) {
     this.#engine = engine
     this.#sessions = sessions
-    this.#left = left
+    this.#onEnded = onEnded
   }
 
   /** Once it is being closed. */
@@ -28,7 +32,7 @@ export class SandboxShutdown {
   }
 
   /** Nobody would end what a closed one starts. */
-  mustBeOpen(): void {
+  assertOpen(): void {
     if (this.#closing === undefined) return
     const { id } = this.#engine
     throw new VitrineError(
@@ -45,15 +49,15 @@ export class SandboxShutdown {
   async #close(): Promise<void> {
     try {
       await this.afterSessions('the sandbox was closed', () => this.#engine.close())
-      this.#left('closed')
+      this.#onEnded('closed')
     } finally {
-      for (const end of this.#last.splice(0)) await end()
+      for (const end of this.#afterClose.splice(0)) await end()
     }
   }
 
   async destroy(destroy: () => Promise<void>): Promise<void> {
     await this.afterSessions('the sandbox was destroyed', destroy)
-    this.#left('destroyed')
+    this.#onEnded('destroyed')
   }
 
   /** Whatever ends the machine ends the sessions in it first, and does not wait for those that do not end. */
@@ -61,11 +65,11 @@ export class SandboxShutdown {
     const ended = this.#sessions.endAll(reason)
     await Promise.race([ended.catch(() => undefined), sleep(sessionsMs, undefined, { ref: false })])
     await end()
-    await Promise.race([ended, sleep(lastWordsMs, undefined, { ref: false })])
+    await Promise.race([ended, sleep(finalEventsMs, undefined, { ref: false })])
   }
 
   /** The last thing of a close. */
   afterClose(end: () => Promise<void>): void {
-    this.#last.push(end)
+    this.#afterClose.push(end)
   }
 }

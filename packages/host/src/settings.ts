@@ -24,19 +24,19 @@ export interface DataFolders {
 }
 
 /** Where they are, whether there is anything yet or not. */
-export function placesOf(given: string | undefined): DataFolders {
+export function dataFoldersOf(given: string | undefined): DataFolders {
   const data = resolve(given ?? defaultData())
   return { data, store: join(data, 'store'), records: join(data, 'records'), cache: join(data, 'agents') }
 }
 
 /** Of a root host agents run as another user, who must get to the sandboxes but not see the rest. */
-export function openPlaces(given: string | undefined): DataFolders {
-  const path = placesOf(given).data
+export function openDataFolders(given: string | undefined): DataFolders {
+  const path = dataFoldersOf(given).data
   mkdirSync(path, { recursive: true, mode: 0o711 })
-  const places = placesOf(realpathSync(path))
-  mkdirSync(places.store, { recursive: true, mode: 0o700 })
-  if (isRoot() && (statSync(places.data).mode & 0o011) === 0) chmodSync(places.data, 0o711)
-  return places
+  const folders = dataFoldersOf(realpathSync(path))
+  mkdirSync(folders.store, { recursive: true, mode: 0o700 })
+  if (isRoot() && (statSync(folders.data).mode & 0o011) === 0) chmodSync(folders.data, 0o711)
+  return folders
 }
 
 function defaultData(): string {
@@ -48,13 +48,13 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-export function agentsOf(settings: AgentSettings, places: Pick<DataFolders, 'cache' | 'data'>): AgentConfig {
+export function agentsOf(settings: AgentSettings, folders: Pick<DataFolders, 'cache' | 'data'>): AgentConfig {
   const { agents = [], install = 'lazy', onInstall, agentCache } = settings
   const named = new Set(agents.map(({ name }) => name))
-  const filed = readAgentsFile(join(places.data, 'agents.json')).filter(({ name }) => !named.has(name))
+  const fromFile = readAgentsFile(join(folders.data, 'agents.json')).filter(({ name }) => !named.has(name))
   return {
-    custom: [...agents, ...filed],
-    cache: agentCache ?? places.cache,
+    custom: [...agents, ...fromFile],
+    cache: agentCache ?? folders.cache,
     env: process.env,
     home: homedir(),
     node: realpathSync(process.execPath),

@@ -7,7 +7,7 @@ import type { SandboxRecord } from './records.ts'
 /** Refuses another directory than the one that a sandbox had. */
 export function assertSameWorkspace(record: SandboxRecord): void {
   const { id, directory } = record
-  if (directory === undefined || !isThere(record)) return
+  if (directory === undefined || !workspaceExists(record)) return
   const { dev, ino } = statSync(directory.path)
   if (dev !== directory.device || ino !== directory.inode)
     throw new VitrineError(
@@ -17,7 +17,7 @@ export function assertSameWorkspace(record: SandboxRecord): void {
 }
 
 export function assertWorkspaceExists(record: SandboxRecord): void {
-  if (isThere(record)) return
+  if (workspaceExists(record)) return
   throw new VitrineError(
     'sandbox_destroyed',
     `The workspace ${record.directory?.path} of the sandbox ${record.id} is gone.`,
@@ -25,12 +25,12 @@ export function assertWorkspaceExists(record: SandboxRecord): void {
 }
 
 /** One that was never ready has nothing to be missed. */
-function isThere({ directory }: SandboxRecord): boolean {
+function workspaceExists({ directory }: SandboxRecord): boolean {
   return directory === undefined || statSync(directory.path, { throwIfNoEntry: false }) !== undefined
 }
 
 /** Destroys a sandbox that does not run, without starting it; also one whose workspace is gone. */
-export async function destroyKept(parts: HostParts, record: SandboxRecord): Promise<void> {
+export async function destroyStopped(parts: HostParts, record: SandboxRecord): Promise<void> {
   assertSameWorkspace(record)
   const { id } = record
   const journal = await parts.store.journal(id, { source: 'host', sandbox: id })

@@ -3,7 +3,7 @@ import type { HttpClient } from '../http/http-client.ts'
 import { openTail } from '../journal/tail.ts'
 import { PullIterator } from '../streams/pull-iterator.ts'
 
-export interface WatchOptions {
+export interface WatchFilesOptions {
   readonly ignore?: readonly string[]
   readonly signal?: AbortSignal
 }
@@ -11,7 +11,7 @@ export interface WatchOptions {
 /** The `file.*` events from the moment of the call. Cut, it is an error: what came meanwhile would be missing. */
 export function watchFiles(
   http: HttpClient,
-  { signal, ...query }: WatchOptions,
+  { signal, ...query }: WatchFilesOptions,
 ): AsyncIterableIterator<JournalEvent> {
   const items = openTail(
     http,

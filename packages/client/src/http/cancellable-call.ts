@@ -9,10 +9,10 @@ export class CancellableCall {
   /** It was called off before it was sent: it is sent all the same, for the record, with nothing to work on. */
   readonly isCancelled: boolean
   readonly #id = `call_${randomHex(16)}`
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(http: HttpClient, caller: AbortSignal) {
-    this.#wire = http
+    this.#http = http
     this.isCancelled = caller.aborted
   }
 
@@ -21,26 +21,26 @@ export class CancellableCall {
   }
 
   /** Settles when the answer is there, which is when `answered` aborts, or when it has been waited for long enough. */
-  async cancel(answered: AbortSignal, isStreaming: () => boolean): Promise<void> {
-    const { timing } = this.#wire
-    const over = AbortSignal.any([answered, AbortSignal.timeout(timing.cancelMs)])
+  async cancel(responded: AbortSignal, isStreaming: () => boolean): Promise<void> {
+    const { timing } = this.#http
+    const over = AbortSignal.any([responded, AbortSignal.timeout(timing.cancelMs)])
     if (this.isCancelled) return aborted(over)
     // Again and again: on a connection of its own, this may be there before the call itself.
     for (let pauseMs = firstPauseMs; !over.aborted; pauseMs *= 2) {
-      await this.#tellServer(over)
+      await this.#sendCancel(over)
       // What is still to come of a stream was called off; there will be no other answer.
       if (isStreaming()) return
       await timing.sleep(pauseMs, over)
     }
   }
 
-  async #tellServer(signal: AbortSignal): Promise<void> {
-    const { url } = this.#wire
+  async #sendCancel(signal: AbortSignal): Promise<void> {
+    const { url } = this.#http
     const address = `${url}${pathOf(['calls', this.#id])}`
     try {
-      const response = await this.#wire.fetch(address, {
+      const response = await this.#http.fetch(address, {
         method: 'DELETE',
-        headers: this.#wire.headers(),
+        headers: this.#http.headers(),
         signal,
       })
       await response.arrayBuffer()

@@ -9,27 +9,27 @@ export function connectionFailed(message: string, cause?: unknown, httpStatus?: 
 }
 
 /** What an answer says that is no success. */
-export async function failureOf(response: Response, where: string): Promise<VitrineError> {
+export async function failureOf(response: Response, endpoint: string): Promise<VitrineError> {
   const { status } = response
   let text: string
   try {
     text = await response.text()
   } catch (error) {
-    return connectionFailed(`${where}: the answer ${status} broke off.`, error, status)
+    return connectionFailed(`${endpoint}: the answer ${status} broke off.`, error, status)
   }
-  const said = parse(text)
-  if (isProblem(said)) return fromProblem(said)
+  const body = parse(text)
+  if (isProblem(body)) return fromProblem(body)
   const type = response.headers.get('content-type') ?? 'nothing'
   return connectionFailed(
-    `${where}: expected an answer of Vitrine, got ${status} with ${type}.`,
+    `${endpoint}: expected an answer of Vitrine, got ${status} with ${type}.`,
     undefined,
     status,
   )
 }
 
 /** An error that came after the answer had begun with a success: work that took long. */
-export function isLateProblem(answer: unknown): boolean {
-  return isProblem(answer) && typeof answer.type === 'string' && answer.type.startsWith('urn:vitrine:error:')
+export function isProblemBody(body: unknown): boolean {
+  return isProblem(body) && typeof body.type === 'string' && body.type.startsWith('urn:vitrine:error:')
 }
 
 function isProblem(value: unknown): value is { readonly code: string; readonly type?: unknown } {

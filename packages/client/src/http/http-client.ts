@@ -34,30 +34,30 @@ export class HttpClient {
     options: HttpClientOptions,
     timing: Timing = defaultTiming,
     closing = new AbortController(),
-    place: RequestScope = { parts: [], context: {} },
+    scope: RequestScope = { parts: [], context: {} },
   ) {
     this.url = baseOf(options.url)
     this.token = options.token
     this.timeoutMs = options.timeoutMs ?? 30_000
     this.timing = timing
-    this.parts = place.parts
+    this.parts = scope.parts
     this.#options = options
     this.#closing = closing
-    this.#context = place.context
+    this.#context = scope.context
   }
 
   /** The same, further down. */
   at(...parts: readonly string[]): HttpClient {
-    return this.#elsewhere({ parts: [...this.parts, ...parts], context: this.#context })
+    return this.#scoped({ parts: [...this.parts, ...parts], context: this.#context })
   }
 
   /** The same; what is asked carries that context. */
   as(context: CallContext): HttpClient {
-    return this.#elsewhere({ parts: this.parts, context: { ...this.#context, ...context } })
+    return this.#scoped({ parts: this.parts, context: { ...this.#context, ...context } })
   }
 
-  #elsewhere(place: RequestScope): HttpClient {
-    return new HttpClient(this.#options, this.timing, this.#closing, place)
+  #scoped(scope: RequestScope): HttpClient {
+    return new HttpClient(this.#options, this.timing, this.#closing, scope)
   }
 
   get closing(): AbortSignal {

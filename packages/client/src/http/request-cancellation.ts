@@ -2,34 +2,34 @@ import { VitrineError } from '@vitrine/protocol'
 import type { CancellableCall } from './cancellable-call.ts'
 import { connectionFailed } from './failures.ts'
 
-type Why = 'caller' | 'closed' | 'late' | 'silent' | 'left'
+type EndReason = 'caller' | 'closed' | 'late' | 'silent' | 'left'
 
-export interface CallOffOptions {
-  readonly where: string
+export interface RequestCancellationOptions {
+  readonly endpoint: string
   readonly caller: AbortSignal | undefined
   readonly closing: AbortSignal
   readonly limitMs: number | undefined
   /** By which the server learns that the caller called it off; without one, the connection is dropped at once. */
-  readonly named: CancellableCall | undefined
+  readonly call: CancellableCall | undefined
 }
 
 /** What can end one request before its time, and how that is told. Released, it holds on to nothing. */
 export class RequestCancellation {
   readonly #controller = new AbortController()
   readonly #released = new AbortController()
-  readonly #options: CallOffOptions
+  readonly #options: RequestCancellationOptions
   readonly #onCaller = () => {
-    const { named } = this.#options
-    if (named === undefined) this.end('caller')
-    else this.#callingOff ??= this.#callOff(named)
+    const { call } = this.#options
+    if (call === undefined) this.end('caller')
+    else this.#cancelling ??= this.#cancel(call)
   }
   readonly #onClosed = () => this.end('closed')
   #timer: ReturnType<typeof setTimeout> | undefined
   #isStreaming = false
-  #callingOff: Promise<void> | undefined
-  #why: Why | undefined
+  #cancelling: Promise<void> | undefined
+  #reason: EndReason | undefined
 
-  constructor(options: CallOffOptions) {
+  constructor(options: RequestCancellationOptions) {
     const { caller, closing, limitMs } = options
     this.#options = options
     caller?.addEventListener('abort', this.#onCaller)
@@ -44,12 +44,12 @@ export class RequestCancellation {
   }
 
   /** While the caller has it called off, and after that: settles when that is done. */
-  get callingOff(): Promise<void> | undefined {
-    return this.#callingOff
+  get cancelling(): Promise<void> | undefined {
+    return this.#cancelling
   }
 
-  end(why: Why): void {
-    this.#why ??= why
+  end(reason: EndReason): void {
+    this.#reason ??= reason
     this.release()
     this.#controller.abort()
   }
@@ -70,27 +70,27 @@ export class RequestCancellation {
 
   /** Why a request failed, whatever it failed with. */
   error(cause?: unknown): VitrineError {
-    const { where, caller, limitMs } = this.#options
-    switch (this.#why ?? (caller?.aborted ? 'caller' : undefined)) {
+    const { endpoint, caller, limitMs } = this.#options
+    switch (this.#reason ?? (caller?.aborted ? 'caller' : undefined)) {
       case 'caller':
         return new VitrineError('cancelled', 'It was called off before it was done.', {
           cause: caller?.reason,
         })
       case 'closed':
-        return connectionFailed(`${where}: this client was closed.`)
+        return connectionFailed(`${endpoint}: this client was closed.`)
       case 'late':
-        return connectionFailed(`${where}: there was no answer within ${limitMs} ms.`)
+        return connectionFailed(`${endpoint}: there was no answer within ${limitMs} ms.`)
       case 'silent':
-        return connectionFailed(`${where}: the stream fell silent.`)
+        return connectionFailed(`${endpoint}: the stream fell silent.`)
       case 'left':
       case undefined:
-        return connectionFailed(`${where}: the connection failed (${reasonOf(cause)}).`, cause)
+        return connectionFailed(`${endpoint}: the connection failed (${reasonOf(cause)}).`, cause)
     }
   }
 
   /** The server first: only it can say what came of the call. The connection is dropped when it does not say. */
-  async #callOff(named: CancellableCall): Promise<void> {
-    await named.cancel(this.#released.signal, () => this.#isStreaming)
+  async #cancel(call: CancellableCall): Promise<void> {
+    await call.cancel(this.#released.signal, () => this.#isStreaming)
     if (!this.#released.signal.aborted) this.end('caller')
   }
 }

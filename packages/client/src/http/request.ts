@@ -1,9 +1,9 @@
 import { fromProblem, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { pathOf, type Query, queryOf } from './address.ts'
 import { CancellableCall } from './cancellable-call.ts'
-import { connectionFailed, failureOf, isLateProblem } from './failures.ts'
+import { connectionFailed, failureOf, isProblemBody } from './failures.ts'
 import type { HttpClient } from './http-client.ts'
-import { type Outgoing, sendable } from './outgoing.ts'
+import { type RequestBody, sendable } from './request-body.ts'
 import { RequestCancellation } from './request-cancellation.ts'
 
 export interface RequestOptions {
@@ -12,7 +12,7 @@ export interface RequestOptions {
   readonly path: readonly string[]
   readonly query?: Query
   readonly json?: unknown
-  readonly bytes?: Outgoing
+  readonly bytes?: RequestBody
   readonly headers?: Readonly<Record<string, string>>
   /** The caller's: when it aborts, the server is told, and what it then answers is the answer. */
   readonly signal?: AbortSignal | undefined
@@ -26,32 +26,32 @@ export interface RequestOptions {
 export interface RequestResult {
   readonly response: Response
   readonly cancellation: RequestCancellation
-  readonly where: string
+  readonly endpoint: string
 }
 
 /** Asks, and throws whatever is no success. */
-export async function request(http: HttpClient, asked: RequestOptions): Promise<RequestResult> {
-  const { method = 'GET', query = {}, bytes, signal, until } = asked
-  const path = pathOf([...http.parts, ...asked.path])
-  const where = `${method} ${path}`
+export async function request(http: HttpClient, options: RequestOptions): Promise<RequestResult> {
+  const { method = 'GET', query = {}, bytes, signal, until } = options
+  const path = pathOf([...http.parts, ...options.path])
+  const endpoint = `${method} ${path}`
   const address = `${http.url}${path}${queryOf(query)}`
-  const named = signal && new CancellableCall(http, signal)
+  const call = signal && new CancellableCall(http, signal)
   const cancellation = new RequestCancellation({
-    where,
+    endpoint,
     caller: signal ?? until,
     closing: http.closing,
-    limitMs: limitOf(http, asked),
-    named,
+    limitMs: timeLimitOf(http, options),
+    call,
   })
   try {
     if (cancellation.signal.aborted) throw cancellation.error()
     const response = await http.fetch(address, {
       method,
-      ...(await contentOf(http, asked, named)),
+      ...(await contentOf(http, options, call)),
       signal: cancellation.signal,
     })
-    if (response.ok) return { response, cancellation, where }
-    throw await failureOf(response, where)
+    if (response.ok) return { response, cancellation, endpoint }
+    throw await failureOf(response, endpoint)
   } catch (error) {
     bytes?.cancel()
     cancellation.release()
@@ -60,7 +60,7 @@ export async function request(http: HttpClient, asked: RequestOptions): Promise<
   }
 }
 
-function limitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions): number | undefined {
+function timeLimitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions): number | undefined {
   if (limitMs === 'none') return undefined
   return limitMs ?? (method === 'GET' ? http.timeoutMs : undefined)
 }
@@ -68,20 +68,20 @@ function limitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions):
 async function contentOf(
   http: HttpClient,
   { json, bytes, headers }: RequestOptions,
-  named: CancellableCall | undefined,
+  call: CancellableCall | undefined,
 ): Promise<RequestInit> {
   // Whatever takes minutes: its headers come before anybody gives up on them, and its JSON in the end.
-  const patient = { accept: 'application/json', 'vitrine-keepalive': 'true' }
-  const all = { ...patient, ...http.headers(), ...headers, ...named?.headers() }
+  const defaults = { accept: 'application/json', 'vitrine-keepalive': 'true' }
+  const all = { ...defaults, ...http.headers(), ...headers, ...call?.headers() }
   if (bytes !== undefined) {
-    const body = named?.isCancelled ? new Uint8Array() : bytes.body
+    const body = call?.isCancelled ? new Uint8Array() : bytes.body
     return { headers: { ...all, 'content-type': 'application/octet-stream' }, ...(await sendable(body)) }
   }
   if (json === undefined) return { headers: all }
-  return { headers: { ...all, 'content-type': 'application/json' }, body: written(json) }
+  return { headers: { ...all, 'content-type': 'application/json' }, body: toJson(json) }
 }
 
-function written(json: unknown): string {
+function toJson(json: unknown): string {
   try {
     return JSON.stringify(json)
   } catch (error) {
@@ -91,44 +91,41 @@ function written(json: unknown): string {
 }
 
 /** Asks for JSON. The server answers with what the contract says; nothing here checks it a second time. */
-export async function requestJson<T>(http: HttpClient, asked: RequestOptions): Promise<T> {
-  const answer = await request(http, asked)
-  return answered(await textOf(answer, asked), answer) as T
+export async function requestJson<T>(http: HttpClient, options: RequestOptions): Promise<T> {
+  const result = await request(http, options)
+  return parseResponse(await textOf(result, options), result) as T
 }
 
 /** Read to its end, a connection can be used again. */
-async function textOf(
-  { response, cancellation: callOff }: RequestResult,
-  { bytes }: RequestOptions,
-): Promise<string> {
+async function textOf({ response, cancellation }: RequestResult, { bytes }: RequestOptions): Promise<string> {
   try {
     return await response.text()
   } catch (error) {
-    throw callOff.error(error)
+    throw cancellation.error(error)
   } finally {
-    callOff.release()
+    cancellation.release()
     bytes?.cancel()
   }
 }
 
-function answered(text: string, { where, response }: RequestResult): unknown {
-  const answer = parsed(text, where, response.status)
-  if (isLateProblem(answer)) throw fromProblem(answer)
-  return answer
+function parseResponse(text: string, { endpoint, response }: RequestResult): unknown {
+  const body = parseJson(text, endpoint, response.status)
+  if (isProblemBody(body)) throw fromProblem(body)
+  return body
 }
 
-function parsed(text: string, where: string, status: number): unknown {
+function parseJson(text: string, endpoint: string, status: number): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw connectionFailed(`${where}: expected JSON, got something else with ${status}.`, error, status)
+    throw connectionFailed(`${endpoint}: expected JSON, got something else with ${status}.`, error, status)
   }
 }
 
 /** Asks for something to be done that has no answer. */
-export async function requestVoid(http: HttpClient, asked: RequestOptions): Promise<void> {
-  const answer = await request(http, asked)
-  const text = await textOf(answer, asked)
+export async function requestVoid(http: HttpClient, options: RequestOptions): Promise<void> {
+  const result = await request(http, options)
+  const text = await textOf(result, options)
   // What took long has begun as a success; what came of it is known now.
-  if (text.trim() !== '') answered(text, answer)
+  if (text.trim() !== '') parseResponse(text, result)
 }

@@ -1,8 +1,8 @@
 import type { ProcessExit, ProcessInfo } from '@vitrine/protocol'
 
 /** A process as the server tells it, which says the same in other words as well. */
-export function processInfo(told: ProcessInfo): ProcessInfo {
-  const { id, argv, pid, tty, owner, startedAt, state, restarts, exit } = told
+export function processInfo(info: ProcessInfo): ProcessInfo {
+  const { id, argv, pid, tty, owner, startedAt, state, restarts, exit } = info
   return {
     id,
     argv,

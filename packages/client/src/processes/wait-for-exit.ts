@@ -9,14 +9,14 @@ const waitMs = 25_000
 
 /** The wire is at the sandbox. */
 export async function waitForExit(http: HttpClient, process: string): Promise<ProcessExit> {
-  const question = () =>
+  const request = () =>
     requestJson<ProcessInfo>(http, {
       path: ['processes', process],
       query: { wait: waitMs },
       limitMs: waitMs + http.timeoutMs,
     })
   try {
-    const info = await poll(http, question, (answer) => exitOf(answer) !== undefined)
+    const info = await poll(http, request, (info) => exitOf(info) !== undefined)
     return exitOf(info)!
   } catch (error) {
     if (!isVitrineError(error) || error.code !== 'sandbox_destroyed') throw error

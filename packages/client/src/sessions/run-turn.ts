@@ -6,7 +6,7 @@ import { requestJson, requestVoid } from '../http/request.ts'
 
 const waitMs = 20_000
 /** How often something is asked for again that is the same each time. */
-const times = 5
+const maxRetries = 5
 
 export interface TurnRequest {
   /** Named by the client: sent twice, it is one turn. */
@@ -16,21 +16,21 @@ export interface TurnRequest {
   readonly rest: object
   readonly signal: AbortSignal | undefined
   /** The server has it. */
-  onBegun(): void
+  onAccepted(): void
 }
 
-type TurnAnswer = PromptResult | { readonly turn: string; readonly running: true }
+type TurnStatus = PromptResult | { readonly turn: string; readonly running: true }
 
 /** Prompts, and waits for the end: the turn goes on at the server whatever becomes of the connection. */
 export async function runTurn(
   http: HttpClient,
-  { turn, prompt, rest, signal, onBegun }: TurnRequest,
+  { turn, prompt, rest, signal, onAccepted: onBegun }: TurnRequest,
 ): Promise<PromptResult> {
-  let again = false
-  await retryIdempotent(http, times, () => {
+  let isRetry = false
+  await retryIdempotent(http, maxRetries, () => {
     // A daemon that has it may be gone by now: the one after it looks into the record.
-    const json = withFields('prompt', rest, { prompt, turn, again: again || undefined })
-    again = true
+    const json = withFields('prompt', rest, { prompt, turn, again: isRetry || undefined })
+    isRetry = true
     return requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs })
   })
   onBegun()
@@ -38,24 +38,24 @@ export async function runTurn(
   if (signal?.aborted) cancel()
   signal?.addEventListener('abort', cancel)
   try {
-    const question = () =>
-      requestJson<TurnAnswer>(http, {
+    const request = () =>
+      requestJson<TurnStatus>(http, {
         path: ['turns', turn],
         query: { wait: waitMs },
         limitMs: waitMs + http.timeoutMs,
-      }).catch((error: unknown) => neverBegun(turn, error))
-    return (await poll(http, question, isOver)) as PromptResult
+      }).catch((error: unknown) => throwNeverStarted(turn, error))
+    return (await poll(http, request, isOver)) as PromptResult
   } finally {
     signal?.removeEventListener('abort', cancel)
   }
 }
 
-function isOver(answer: TurnAnswer): boolean {
-  return !('running' in answer)
+function isOver(status: TurnStatus): boolean {
+  return !('running' in status)
 }
 
 /** The server had it, and the one after it has no trace: it was still waiting for its turn. */
-function neverBegun(turn: string, error: unknown): never {
+function throwNeverStarted(turn: string, error: unknown): never {
   if (!isVitrineError(error) || error.code !== 'not_found') throw error
   throw new VitrineError(
     'interrupted',
@@ -67,5 +67,5 @@ function neverBegun(turn: string, error: unknown): never {
 /** What comes of it is in the result of the turn. */
 async function cancelTurn(http: HttpClient, turn: string): Promise<void> {
   const request = () => requestVoid(http, { method: 'POST', path: ['cancel'], json: { turn } })
-  await retryIdempotent(http, times, request).catch(() => undefined)
+  await retryIdempotent(http, maxRetries, request).catch(() => undefined)
 }

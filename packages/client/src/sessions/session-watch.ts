@@ -7,7 +7,7 @@ const readyMs = 5_000
 
 /** Follows the events of one session, over one connection, for as long as somebody needs it. */
 export class SessionWatch {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
   readonly #session: string
   readonly #onItem: (item: JournalItem) => Promise<void>
   #users = 0
@@ -16,7 +16,7 @@ export class SessionWatch {
 
   /** The wire is at the sandbox. */
   constructor(http: HttpClient, session: string, onItem: (item: JournalItem) => Promise<void>) {
-    this.#wire = http
+    this.#http = http
     this.#session = session
     this.#onItem = onItem
   }
@@ -37,7 +37,7 @@ export class SessionWatch {
   /** Whatever happens from then on is seen. */
   async ready(): Promise<void> {
     const over = new AbortController()
-    await Promise.race([this.#ready, this.#wire.timing.sleep(readyMs, over.signal)])
+    await Promise.race([this.#ready, this.#http.timing.sleep(readyMs, over.signal)])
     over.abort()
   }
 
@@ -47,7 +47,7 @@ export class SessionWatch {
     this.#stop = stop
     this.#ready = promise
     const options = { session: this.#session, after: 'now', signal: stop.signal, onPositioned: resolve }
-    void this.#follow(tail(this.#wire, options))
+    void this.#follow(tail(this.#http, options))
       // It cannot go on; the next one who needs it begins again.
       .catch(() => undefined)
       .then(() => {

@@ -1,5 +1,5 @@
 /** Where items come from, one at a time. */
-export interface Source<Item> {
+export interface PullSource<Item> {
   /** Nothing once there are no more. */
   next(): Promise<Item | undefined>
   /** A `next` that waits comes to its end. */
@@ -8,13 +8,13 @@ export interface Source<Item> {
 
 /** Items of a source: in order however they are asked for, ended quietly by the signal or by leaving the loop. */
 export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined> {
-  readonly #source: Source<Item>
+  readonly #source: PullSource<Item>
   readonly #signal: AbortSignal | undefined
   readonly #end = () => this.#close()
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
 
-  constructor(source: Source<Item>, signal?: AbortSignal) {
+  constructor(source: PullSource<Item>, signal?: AbortSignal) {
     this.#source = source
     this.#signal = signal
     if (signal?.aborted) this.#close()
@@ -22,9 +22,9 @@ export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    const answer = this.#last.then(() => this.#take())
-    this.#last = answer.catch(() => undefined)
-    return answer
+    const result = this.#last.then(() => this.#take())
+    this.#last = result.catch(() => undefined)
+    return result
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {

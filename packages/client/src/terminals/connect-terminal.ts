@@ -36,31 +36,32 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
   const errors = new Listeners<VitrineError>()
   const ready = Promise.withResolvers<void>()
   ready.promise.catch(() => undefined)
-  let isLeft = false
-  let isOver = false
+  let isClosed = false
+  let hasExited = false
 
   const fail = (error: VitrineError) => {
     ready.reject(error)
-    errors.tell(error)
+    errors.emit(error)
   }
   const close = () => {
-    isLeft = true
+    isClosed = true
     http.closing.removeEventListener('abort', close)
     ready.reject(new VitrineError('cancelled', 'The terminal was left.'))
-    if (socket.readyState === WebSocket.OPEN) say({ type: 'close' })
+    if (socket.readyState === WebSocket.OPEN) sendJson({ type: 'close' })
     socket.close()
   }
-  const hear = (text: string) => {
-    const said = JSON.parse(text) as TerminalMessage
-    if (said.type === 'ready') ready.resolve()
-    else if (said.type === 'error') fail(fromProblem({ code: said.code ?? 'internal', detail: said.message }))
+  const onMessage = (text: string) => {
+    const message = JSON.parse(text) as TerminalMessage
+    if (message.type === 'ready') ready.resolve()
+    else if (message.type === 'error')
+      fail(fromProblem({ code: message.code ?? 'internal', detail: message.message }))
     else {
-      isOver = true
-      const { outcome = 'ok', exitCode = null, signal = null } = said
-      exits.tell({ outcome, exitCode, signal })
+      hasExited = true
+      const { outcome = 'ok', exitCode = null, signal = null } = message
+      exits.emit({ outcome, exitCode, signal })
     }
   }
-  const say = (message: object) => {
+  const sendJson = (message: object) => {
     if (socket.readyState !== WebSocket.OPEN)
       throw new VitrineError('input_closed', `The terminal of process ${process} is not connected.`)
     socket.send(JSON.stringify(message))
@@ -68,12 +69,12 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
 
   socket.addEventListener('message', (event) => {
     const message: string | ArrayBuffer = event.data
-    if (typeof message === 'string') hear(message)
-    else data.tell(new Uint8Array(message))
+    if (typeof message === 'string') onMessage(message)
+    else data.emit(new Uint8Array(message))
   })
   socket.addEventListener('close', ({ code }) => {
     http.closing.removeEventListener('abort', close)
-    if (!isLeft && !isOver) fail(connectionFailed(`The terminal ${path} was cut (${code}).`))
+    if (!isClosed && !hasExited) fail(connectionFailed(`The terminal ${path} was cut (${code}).`))
   })
   http.closing.addEventListener('abort', close)
 
@@ -83,13 +84,13 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
     onExit: (listener) => exits.add(listener),
     onError: (listener) => errors.add(listener),
     send(input) {
-      say(
+      sendJson(
         typeof input === 'string'
           ? { type: 'input', data: input }
           : { type: 'input', data: toBase64(input), encoding: 'base64' },
       )
     },
-    resize: (cols, rows) => say({ type: 'resize', cols, rows }),
+    resize: (cols, rows) => sendJson({ type: 'resize', cols, rows }),
     close,
   }
 }

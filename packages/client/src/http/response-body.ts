@@ -3,46 +3,49 @@ import type { HttpClient } from './http-client.ts'
 import { type RequestOptions, type RequestResult, request } from './request.ts'
 
 /** Asks for bytes, as they come. */
-export async function askBytes(http: HttpClient, asked: RequestOptions): Promise<ReadableStream<Uint8Array>> {
-  const headers = { accept: '*/*', ...asked.headers }
-  return incoming(await request(http, { ...asked, headers }))
+export async function requestBytes(
+  http: HttpClient,
+  options: RequestOptions,
+): Promise<ReadableStream<Uint8Array>> {
+  const headers = { accept: '*/*', ...options.headers }
+  return responseBody(await request(http, { ...options, headers }))
 }
 
 /** The body of an answer: pulled, and never complete when it is not. */
-export function incoming({
+export function responseBody({
   response,
-  cancellation: callOff,
-  where,
+  cancellation,
+  endpoint,
 }: RequestResult): ReadableStream<Uint8Array> {
-  callOff.beginStream()
+  cancellation.beginStream()
   const reader = response.body?.getReader()
   const expected = lengthOf(response.headers)
-  let got = 0
+  let received = 0
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const part = await reader?.read()
-          if (callOff.callingOff !== undefined) {
+          if (cancellation.cancelling !== undefined) {
             // Of what was called off, nothing that is still on its way counts.
-            await callOff.callingOff
-            throw callOff.error()
+            await cancellation.cancelling
+            throw cancellation.error()
           }
           if (part?.done === false) {
-            got += part.value.byteLength
+            received += part.value.byteLength
             return controller.enqueue(part.value)
           }
         } catch (error) {
-          callOff.release()
-          throw callOff.error(error)
+          cancellation.release()
+          throw cancellation.error(error)
         }
-        callOff.release()
-        if (expected !== undefined && got !== expected)
-          throw connectionFailed(`${where}: expected ${expected} bytes, got ${got}.`)
+        cancellation.release()
+        if (expected !== undefined && received !== expected)
+          throw connectionFailed(`${endpoint}: expected ${expected} bytes, got ${received}.`)
         controller.close()
       },
       cancel() {
-        callOff.end('left')
+        cancellation.end('left')
         return reader?.cancel().catch(() => undefined)
       },
     },

@@ -7,22 +7,22 @@ import { connectionFailed } from '../http/failures.ts'
 
 const startMs = 30_000
 const graceMs = 5_000
-const keptLines = 20
+const maxStderrLines = 20
 
-export interface DaemonAddress {
+export interface DaemonEndpoint {
   readonly url: string
   readonly token?: string
 }
 
 /** A daemon that this process started. */
-export class Daemon {
+export class DaemonProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>
   readonly #command: string
-  readonly #lastWords: string[] = []
+  readonly #stderrTail: string[] = []
   /** Settles when the program has ended and all that it said was read, or when it could not be started. */
   readonly #ended: Promise<string>
-  readonly #first: Promise<string>
-  readonly #leave = () => void this.#child.kill('SIGTERM')
+  readonly #firstLine: Promise<string>
+  readonly #kill = () => void this.#child.kill('SIGTERM')
 
   constructor([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>) {
     this.#command = [program, ...args].join(' ')
@@ -35,44 +35,49 @@ export class Daemon {
       this.#child.once('close', (code, signal) => resolve(`it ended with ${signal ?? code}`))
     })
     createInterface(this.#child.stderr).on('line', (line) => {
-      this.#lastWords.push(line)
-      if (this.#lastWords.length > keptLines) this.#lastWords.shift()
+      this.#stderrTail.push(line)
+      if (this.#stderrTail.length > maxStderrLines) this.#stderrTail.shift()
     })
     // What comes after the first line is read as well: a full pipe would stop the daemon.
     const lines = createInterface(this.#child.stdout)
-    this.#first = new Promise((resolve) => lines.once('line', resolve))
-    process.once('exit', this.#leave)
-    void this.#ended.then(() => process.off('exit', this.#leave))
+    this.#firstLine = new Promise((resolve) => lines.once('line', resolve))
+    process.once('exit', this.#kill)
+    void this.#ended.then(() => process.off('exit', this.#kill))
   }
 
   /** Where it listens, once it says so. */
-  async address(signal?: AbortSignal): Promise<DaemonAddress> {
-    const over = new AbortController()
-    const late = new Promise<string>((resolve) => {
+  async endpoint(signal?: AbortSignal): Promise<DaemonEndpoint> {
+    const settled = new AbortController()
+    const timedOut = new Promise<string>((resolve) => {
       const timer = setTimeout(resolve, startMs, `it said nothing within ${startMs} ms`)
-      over.signal.addEventListener('abort', () => clearTimeout(timer))
+      settled.signal.addEventListener('abort', () => clearTimeout(timer))
     })
     const cancelled = new Promise<'called off'>((resolve) => {
       if (signal?.aborted) resolve('called off')
-      signal?.addEventListener('abort', () => resolve('called off'), { signal: over.signal })
+      signal?.addEventListener('abort', () => resolve('called off'), { signal: settled.signal })
     })
     try {
-      const why = await Promise.race([this.#first.then(addressIn), this.#ended, late, cancelled])
-      if (typeof why === 'object') return why
-      if (why === 'called off')
+      const outcome = await Promise.race([
+        this.#firstLine.then(parseEndpoint),
+        this.#ended,
+        timedOut,
+        cancelled,
+      ])
+      if (typeof outcome === 'object') return outcome
+      if (outcome === 'called off')
         throw new VitrineError('cancelled', 'It was called off before the daemon had started.', {
           cause: signal?.reason,
         })
       throw connectionFailed(
-        [`The daemon did not start (${this.#command}): ${why}.`, ...this.#lastWords].join('\n'),
+        [`The daemon did not start (${this.#command}): ${outcome}.`, ...this.#stderrTail].join('\n'),
       )
     } finally {
-      over.abort()
+      settled.abort()
     }
   }
 
   /** Politely, and after a while for certain. */
-  async end(): Promise<void> {
+  async stop(): Promise<void> {
     this.#child.kill('SIGTERM')
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), graceMs)
     await this.#ended
@@ -80,9 +85,9 @@ export class Daemon {
   }
 }
 
-function addressIn(line: string): DaemonAddress | string {
+function parseEndpoint(line: string): DaemonEndpoint | string {
   try {
-    const { url, token } = JSON.parse(line) as Partial<DaemonAddress>
+    const { url, token } = JSON.parse(line) as Partial<DaemonEndpoint>
     if (typeof url === 'string') return { url, ...(typeof token === 'string' && { token }) }
   } catch {
     // Said below.
