@@ -20,7 +20,7 @@ import {
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
-/** An engine with agents in it. */
+/** A sandbox engine together with its agent sessions. */
 export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly id: string
   readonly provider: string
@@ -29,7 +29,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
   readonly #shutdown: SandboxShutdown
-  /** What everything that is done through it carries. */
+  /** Attached to every operation that goes through this handle. */
   readonly context: CallContext
 
   constructor(
@@ -72,14 +72,14 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#sessions
   }
 
-  /** HOME, as processes see it. */
+  /** HOME of the processes in the sandbox. */
   get home(): string {
     return this.#engine.home
   }
 
   as(context: CallContext): this {
     const all = { ...this.context, ...context }
-    // Nothing inherits from it: it is exactly this class.
+    // The cast holds because the class has no subclasses.
     return new HostSandbox(this.#engine.as(context), this.#sessions, this.#shutdown, all) as this
   }
 
@@ -110,7 +110,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#sessions.openSession({ context: this.context, ...options })
   }
 
-  /** Whether its machine is up, paused or not, at this moment. */
+  /** Whether the machine is running or paused. */
   get isUp(): boolean {
     try {
       return this.#engine.home !== ''
@@ -119,17 +119,17 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     }
   }
 
-  /** Once it is being closed. */
+  /** Settles when a close that has begun is done; undefined before that. */
   get closing(): Promise<void> | undefined {
     return this.#shutdown.closing
   }
 
-  /** Ends its sessions and every process. The workspace and the journal stay. */
+  /** Ends the sessions and every process. The workspace and the journal stay. */
   close(): Promise<void> {
     return this.#shutdown.close()
   }
 
-  /** The last thing of a close. */
+  /** Adds a callback that runs at the end of `close`. */
   afterClose(callback: () => Promise<void>): void {
     this.#shutdown.afterClose(callback)
   }
@@ -139,7 +139,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   }
 }
 
-/** Whatever ends the machine ends the sessions in it first. */
+/** The engine's lifecycle, where stop, shutdown and destroy end the sessions first. */
 function withSessions(engine: Lifecycle, shutdown: SandboxShutdown): Lifecycle {
   return {
     async start() {

@@ -18,9 +18,9 @@ import type { Records, SandboxRecord } from './records.ts'
 import { assertSameWorkspace, assertWorkspaceExists, destroyStopped } from './stored-sandbox.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
-  /** For sandboxes on this machine. */
+  /** Options of the local provider. */
   readonly local?: Omit<LocalOptions, 'data'>
-  /** What a fresh sandbox is prepared with. */
+  /** Contents of a new workspace. */
   readonly workspace?: WorkspaceManifest
   readonly policy?: CommandPolicy
   readonly onAsk?: AskAboutCommand
@@ -33,9 +33,9 @@ export interface HostParts {
   readonly journal: Journal
   readonly records: Records
   readonly agents: AgentConfig
-  /** What every sandbox on this machine has unless it says otherwise. */
+  /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
-  /** Lets go of the data directory. */
+  /** Releases the data directory. */
   release(): Promise<void>
 }
 
@@ -45,10 +45,10 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly store: Store
   readonly #parts: HostParts
   readonly #live: LiveSandboxes
-  /** Sandboxes that do not run, while they are being removed. */
+  /** Stopped sandboxes whose removal is in progress. */
   readonly #destroying = new Map<string, Promise<void>>()
   readonly #installing = new Set<Promise<unknown>>()
-  /** Aborted when the host is closed: what has begun is called off. */
+  /** Aborted when the host closes, to cancel starts and installs that are in progress. */
   readonly #closeSignal = new AbortController()
   #closing: Promise<void> | undefined
 
@@ -69,9 +69,9 @@ export class Host implements SandboxClient, AsyncDisposable {
     if (known !== undefined || this.#live.has(id))
       throw new VitrineError(
         'sandbox_exists',
-        `There is a sandbox ${id} already${known?.state === 'destroyed' ? ', and its journal stays' : ''}.`,
+        `There is a sandbox ${id} already${known?.state === 'destroyed' ? ': it was destroyed, but its journal stays' : ''}.`,
       )
-    // Whoever comes after a host that was killed meanwhile finds it.
+    // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
       return await this.#start(record, options)
@@ -81,7 +81,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     }
   }
 
-  /** A sandbox that is here already, or was here before: it is started again with everything that was kept. */
+  /** Returns a sandbox of this host. A stopped one, also of an earlier host, is started with its stored workspace. */
   async attach(
     id: string,
     options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
@@ -99,7 +99,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     return sandbox
   }
 
-  /** One that is here, whether it runs or not; one that an earlier host had is started again. */
+  /** Returns a live sandbox in any state; a stopped one of an earlier host is started. */
   async find(id: string): Promise<HostSandbox> {
     this.#assertOpen()
     return (await this.#live.open(id)) ?? this.attach(id)
@@ -132,7 +132,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     return listConfigured(this.#parts.agents)
   }
 
-  /** Installs an agent ahead of time; that it was installed is in the host's journal. */
+  /** Installs an agent ahead of time and records `agent.installed` in the host's journal. */
   async installAgent(
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
@@ -156,7 +156,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     return { version, path }
   }
 
-  /** Ends every sandbox's processes and lets go of the data directory. Workspaces and journals stay. */
+  /** Ends every sandbox's processes and releases the data directory. Workspaces and journals stay. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -198,7 +198,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   #start(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
     const signal = this.#signalWith(options.signal)
     return this.#live.boot(record.id, async (onClosed) => {
-      // The engine and the agents are most of the code: a host that only shows what was needs none of it.
+      // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
       const { startSandbox } = await import('./start-sandbox.ts')
       return startSandbox(this.#parts, record, { ...options, signal, onClosed })
     })
@@ -209,7 +209,7 @@ function newRecord(options: HostCreateOptions): SandboxRecord {
   const { id = newId('sandbox'), provider = 'local', labels = {}, local = {}, workspace } = options
   if (provider !== 'local')
     throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
-  // It names a file before anything else looks at it.
+  // The id becomes a file name before any other code validates it.
   if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
     throw new VitrineError(
       'argument_invalid',

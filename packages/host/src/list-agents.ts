@@ -1,7 +1,6 @@
-import { type AgentConfig, listAgents as listKnown } from '@vitrine/agents'
+import { type AgentConfig, type CustomAgent, can, listAgents as listKnown } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { customInfo } from './custom-info.ts'
 import { type AgentSettings, agentsOf, dataFoldersOf } from './settings.ts'
 
 export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
@@ -10,7 +9,7 @@ export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agent
 }
 
 /**
- * The agents that a host on a data directory has, also while another host owns it: nothing is opened or written.
+ * Lists the agents of a data directory, also while another host owns it: it opens and writes nothing.
  *
  * @example
  * for (const { name, installed } of await listAgents()) console.log(name, installed)
@@ -22,4 +21,20 @@ export async function listAgents(options: ListAgentsOptions = {}): Promise<reado
 
 export function listConfigured({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {
   return listKnown({ cache, env, home, custom: custom.map(customInfo) })
+}
+
+/** Describes a custom agent. Its capabilities are only known while it runs, so the usual ones are assumed. */
+function customInfo(agent: CustomAgent): AgentInfo {
+  return {
+    name: agent.name,
+    title: agent.name,
+    installed: true,
+    from: 'onPrompt' in agent ? 'function' : 'command',
+    credentials: { present: [], wanted: [] },
+    capabilities: {
+      ...can('permissions', 'images', 'mcp'),
+      shared: 'shared' in agent && agent.shared === true,
+    },
+    options: [],
+  }
 }

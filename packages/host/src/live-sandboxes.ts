@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { killOrphans } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
 
-/** What has not ended by then is ended without a word. */
+/** Time for sandboxes to close; then their processes are killed. */
 const closeMs = 2_500
-/** How long is waited then for what is left to notice. */
+/** Time for the remaining closes to finish after the kill. */
 const afterKillMs = 400
 
 interface LiveSandbox {
@@ -12,7 +12,7 @@ interface LiveSandbox {
   sandbox?: HostSandbox
 }
 
-/** The sandboxes of a host that are here, or are about to be. */
+/** The sandboxes of a host that are live or starting. */
 export class LiveSandboxes {
   readonly #data: string
   readonly #live = new Map<string, LiveSandbox>()
@@ -25,12 +25,12 @@ export class LiveSandboxes {
     return this.#live.has(id)
   }
 
-  /** Whether it runs at this moment. */
+  /** Whether the sandbox has a running or paused machine. */
   isUp(id: string): boolean {
     return this.#live.get(id)?.sandbox?.isUp === true
   }
 
-  /** One that is here, or will be in a moment; not one that is being closed, whose end is waited for. */
+  /** Returns a sandbox that is live or starting. Waits for one that is closing to be gone. */
   async open(id: string): Promise<HostSandbox | undefined> {
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
       const sandbox = await live.starting
@@ -40,7 +40,7 @@ export class LiveSandboxes {
     return undefined
   }
 
-  /** Nobody raises it twice: who comes second gets the first. */
+  /** Starts a sandbox once: concurrent callers get the same one. */
   boot(id: string, start: (onClosed: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
     const existing = this.#live.get(id)
     if (existing !== undefined) return existing.starting
@@ -55,11 +55,11 @@ export class LiveSandboxes {
     return live.starting
   }
 
-  /** Ends them all and waits for more that ends with them, but not for ever: no process of theirs is left. */
+  /** Closes all sandboxes and waits for `others`, up to a time limit; then kills the processes that are left. */
   async closeAll(others: readonly Promise<unknown>[]): Promise<void> {
     const remaining = new Set(this.#live.keys())
     const closing = [...this.#live].map(async ([id, { starting: raising }]) => {
-      // One that could not begin has ended what it had started.
+      // A failed start cleans up after itself.
       const sandbox = await raising.catch(() => undefined)
       await sandbox?.close()
       remaining.delete(id)
@@ -72,7 +72,7 @@ export class LiveSandboxes {
   }
 }
 
-/** Whatever carries the mark of a sandbox. */
+/** Open work that matches every process with the sandbox's mark. */
 function workOf(sandbox: string): Parameters<typeof killOrphans>[0][number] {
   return { journal: sandbox, kind: 'process', id: sandbox, startedAt: 0, context: { sandbox }, data: {} }
 }

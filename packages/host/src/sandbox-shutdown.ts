@@ -3,12 +3,12 @@ import type { SandboxSessions } from '@vitrine/agents'
 import { VitrineError } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
 
-/** How long sessions may take to end; then the machine goes with their agents in it. */
+/** Time for sessions to end; then the machine ends together with their agents. */
 const sessionsMs = 2_000
-/** How long the last events of sessions may take that have no agent any more. */
+/** Time for sessions to record their last events after the machine has ended. */
 const finalEventsMs = 400
 
-/** How a sandbox ends, whichever of its handles is asked. */
+/** The shutdown of a sandbox, shared by all its handles. */
 export class SandboxShutdown {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
@@ -26,12 +26,12 @@ export class SandboxShutdown {
     this.#onEnded = onEnded
   }
 
-  /** Once it is being closed. */
+  /** Settles when a close that has begun is done; undefined before that. */
   get closing(): Promise<void> | undefined {
     return this.#closing
   }
 
-  /** Nobody would end what a closed one starts. */
+  /** Throws when the sandbox was closed: the host would not end a machine that it started after that. */
   assertOpen(): void {
     if (this.#closing === undefined) return
     const { id } = this.#engine
@@ -60,7 +60,7 @@ export class SandboxShutdown {
     this.#onEnded('destroyed')
   }
 
-  /** Whatever ends the machine ends the sessions in it first, and does not wait for those that do not end. */
+  /** Ends the sessions, then calls `end` for the machine. Sessions that hang are waited for up to a time limit. */
   async afterSessions(reason: string, end: () => Promise<void>): Promise<void> {
     const ended = this.#sessions.endAll(reason)
     await Promise.race([ended.catch(() => undefined), sleep(sessionsMs, undefined, { ref: false })])
@@ -68,7 +68,7 @@ export class SandboxShutdown {
     await Promise.race([ended, sleep(finalEventsMs, undefined, { ref: false })])
   }
 
-  /** The last thing of a close. */
+  /** Adds a callback that runs at the end of `close`. */
   afterClose(end: () => Promise<void>): void {
     this.#afterClose.push(end)
   }

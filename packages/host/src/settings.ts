@@ -6,16 +6,16 @@ import type { InstallProgress } from '@vitrine/protocol'
 import { readAgentsFile } from './agents-file.ts'
 
 export interface AgentSettings {
-  /** Agents of one's own, beside the known ones. */
+  /** Custom agents, in addition to the built-in ones. */
   readonly agents?: readonly CustomAgent[]
-  /** `lazy` (default): an agent that is missing is installed when it is first wanted. */
+  /** `lazy` (default) installs a missing agent on first use. */
   readonly install?: 'lazy' | 'never'
   onInstall?(progress: InstallProgress): void
-  /** Where agents are installed; default in the data directory. */
+  /** The directory that agents are installed in; default in the data directory. */
   readonly agentCache?: string
 }
 
-/** The places of a data directory. */
+/** The folders of a data directory. */
 export interface DataFolders {
   readonly data: string
   readonly store: string
@@ -23,13 +23,13 @@ export interface DataFolders {
   readonly cache: string
 }
 
-/** Where they are, whether there is anything yet or not. */
+/** Computes the paths; creates nothing. */
 export function dataFoldersOf(given: string | undefined): DataFolders {
   const data = resolve(given ?? defaultData())
   return { data, store: join(data, 'store'), records: join(data, 'records'), cache: join(data, 'agents') }
 }
 
-/** Of a root host agents run as another user, who must get to the sandboxes but not see the rest. */
+/** Creates the folders. Mode 0711: agents of a root host run as another user, who must enter but not list them. */
 export function openDataFolders(given: string | undefined): DataFolders {
   const path = dataFoldersOf(given).data
   mkdirSync(path, { recursive: true, mode: 0o711 })
@@ -63,7 +63,7 @@ export function agentsOf(settings: AgentSettings, folders: Pick<DataFolders, 'ca
   }
 }
 
-/** For whoever has no data directory that stays: what was installed once is there the next time. */
+/** The install directory for hosts with a temporary data directory, so that agents are installed once. */
 export function sharedCache(): string {
   return join(defaultData(), 'agents')
 }

@@ -11,11 +11,11 @@ import { lastingManifest } from './stored-manifest.ts'
 
 export interface StartSandboxOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
   readonly signal: AbortSignal
-  /** It is not here any more. */
+  /** Called after the sandbox was closed or destroyed. */
   onClosed(): void
 }
 
-/** Starts the engine of a record, and puts agents into it. */
+/** Starts the engine of a record and its agent sessions. */
 export async function startSandbox(
   parts: HostParts,
   record: SandboxRecord,
@@ -65,9 +65,9 @@ function localOptions({ data, defaults, agents }: HostParts, given: LocalOptions
   }
 }
 
-/** Without isolation a root host lets another user run commands: whoever owns the folder, or nobody. */
+/** Without isolation, a root host runs commands as the owner of the workspace, or as the user `nobody`. */
 function unisolatedUser(root: string | undefined, node: string): string | undefined {
-  // Where others may not run Node, no agent could be started as one of them.
+  // If other users cannot execute Node, an agent cannot be started as one of them.
   if (!isRoot() || !othersMayEnter(dirname(node))) return undefined
   if (root === undefined) return 'nobody'
   const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? 0

@@ -4,7 +4,7 @@ import { VitrineError } from '@vitrine/protocol'
 import type { HostParts } from './host.ts'
 import type { SandboxRecord } from './records.ts'
 
-/** Refuses another directory than the one that a sandbox had. */
+/** Throws when the workspace's path leads to another directory than before. */
 export function assertSameWorkspace(record: SandboxRecord): void {
   const { id, directory } = record
   if (directory === undefined || !workspaceExists(record)) return
@@ -12,7 +12,7 @@ export function assertSameWorkspace(record: SandboxRecord): void {
   if (dev !== directory.device || ino !== directory.inode)
     throw new VitrineError(
       'sandbox_replaced',
-      `${directory.path} is another directory than the one that the sandbox ${id} had.`,
+      `${directory.path} is not the directory that was the workspace of the sandbox ${id}.`,
     )
 }
 
@@ -20,16 +20,16 @@ export function assertWorkspaceExists(record: SandboxRecord): void {
   if (workspaceExists(record)) return
   throw new VitrineError(
     'sandbox_destroyed',
-    `The workspace ${record.directory?.path} of the sandbox ${record.id} is gone.`,
+    `The workspace ${record.directory?.path} of the sandbox ${record.id} does not exist any more.`,
   )
 }
 
-/** One that was never ready has nothing to be missed. */
+/** True for a sandbox that never started: it has no directory yet. */
 function workspaceExists({ directory }: SandboxRecord): boolean {
   return directory === undefined || statSync(directory.path, { throwIfNoEntry: false }) !== undefined
 }
 
-/** Destroys a sandbox that does not run, without starting it; also one whose workspace is gone. */
+/** Destroys a stopped sandbox without starting it, also one whose workspace is missing. */
 export async function destroyStopped(parts: HostParts, record: SandboxRecord): Promise<void> {
   assertSameWorkspace(record)
   const { id } = record
@@ -41,7 +41,7 @@ export async function destroyStopped(parts: HostParts, record: SandboxRecord): P
   parts.records.put({ ...record, state: 'destroyed' })
 }
 
-/** Those that its engine made for it, and would remove with it. */
+/** The folders that the engine created for the sandbox and would remove on destroy. */
 function ownFolders({ data, defaults }: HostParts, { id, local, directory }: SandboxRecord): string[] {
   const { root, home } = { ...defaults, ...local }
   const own = join(data, 'sandboxes', id)

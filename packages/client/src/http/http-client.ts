@@ -1,6 +1,5 @@
-import { type CallContext, VitrineError } from '@vitrine/protocol'
+import { type CallContext, isTraceparent, VitrineError } from '@vitrine/protocol'
 import { defaultTiming, type Timing } from './timing.ts'
-import { checkedTraceparent } from './traceparent.ts'
 
 export interface HttpClientOptions {
   /** Where the daemon listens: `http://127.0.0.1:8700`. A page may give a path of its own origin. */
@@ -107,4 +106,13 @@ function baseOf(url: string): string {
       { cause: error },
     )
   }
+}
+
+/** Servers ignore a malformed traceparent, as W3C requires; callers of this API get an error instead. */
+function checkedTraceparent(value: string): string {
+  if (isTraceparent(value) && /^[\x21-\x7e]*$/.test(value)) return value
+  throw new VitrineError(
+    'argument_invalid',
+    'traceparent: expected the W3C form 00-<32 hex>-<16 hex>-<2 hex>.',
+  )
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type CallContext, VitrineError } from '@vitrine/protocol'
+import { type CallContext, isTraceparent, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
@@ -159,12 +159,6 @@ function contextOf(request: HttpRequest, caller: Caller): CallContext {
     // One that is malformed is none: so the W3C has it, and whoever is on the way may have added it.
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
   })
-}
-
-function isTraceparent(text: string): boolean {
-  return /^(?!ff)(?!00.{54})[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/.test(
-    text,
-  )
 }
 
 function decoded(name: string, value: string): string {
