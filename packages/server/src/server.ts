@@ -24,41 +24,41 @@ import { page } from './ui/page.ts'
 
 export interface ServerOptions {
   readonly host: Host
-  /** Who may call. Without one nobody may, unless `anyone` says otherwise. */
+  /** The tokens that give access. Without any, every request is refused unless `allowAnonymous` is set. */
   readonly tokens: readonly NamedToken[]
-  /** A caller without a token has full access: for a daemon that only this machine reaches, and only when said. */
+  /** Gives requests without a token full access. For a daemon that only this machine can reach. */
   readonly allowAnonymous?: boolean
-  /** The sandbox that routes without an id mean. */
+  /** The sandbox of routes without a sandbox id. */
   readonly defaultSandbox?: HostCreateOptions
-  /** Origins whose pages may call; none by default. */
+  /** Origins whose pages may call the daemon; none by default. */
   readonly cors?: readonly string[]
-  /** Names, beside addresses and localhost, that the daemon answers to. */
+  /** Allowed names in the Host header, in addition to IP addresses and localhost. */
   readonly allowHosts?: readonly string[]
   readonly limits?: ServerLimits
 }
 
 export interface ServerLimits {
-  /** Of a body of JSON; files and archives are streams. Default 64 MiB. */
+  /** Maximum size of a JSON body; files and archives are streams. Default 64 MiB. */
   readonly jsonBytes?: number
-  /** How often a caller that asked for it gets a space while it waits for JSON. Default 15 s. */
+  /** How often a request with `vitrine-keepalive: true` gets a space while it waits for its JSON. Default 15 s. */
   readonly keepAliveMs?: number
-  /** How often a stream that has nothing to say says so. Default 10 s. */
+  /** How often an idle stream sends a heartbeat. Default 10 s. */
   readonly heartbeatMs?: number
-  /** How long a reader may take for what it was given. Default 30 s. */
+  /** How long a stream's reader may take for one chunk before it is disconnected. Default 30 s. */
   readonly stallMs?: number
-  /** How long a WebSocket that came without a token may take to send one. Default 5 s. */
+  /** How long a WebSocket that was opened without a token may take to send one. Default 5 s. */
   readonly tokenMs?: number
 }
 
-/** The HTTP face of a host. It borrows the host: closing it ends connections, never a sandbox. */
+/** The HTTP API of a host. Closing it ends connections, never a sandbox or the host. */
 export interface Server {
   /** A web-standard handler: mount it in an app of your own. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** What `listen` answers with. It never rejects. */
+  /** Handles a request of `listen`. It never rejects. */
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
-  /** For the `upgrade` event of a server of Node: terminals over WebSockets. */
+  /** For the `upgrade` event of a Node server: terminals over WebSockets. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Streams end with a reason. */
+  /** Ends streams with a reason and refuses new requests. */
   close(): void
 }
 
@@ -92,10 +92,10 @@ export function createServer(options: ServerOptions): Server {
     keepAliveMs: limits.keepAliveMs ?? 15_000,
   })
 
-  /** Who it is and whether it may is settled before anybody looks at what it wants. */
+  /** Checks host, origin and token before the request is routed. */
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     const { host, path } = request
-    // A preview is known by its token, which no page can guess; nothing else of the daemon is behind its name.
+    // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
     if (preview !== undefined) return proxy(daemon, preview, request)
     hosts.check(host)
@@ -105,7 +105,7 @@ export function createServer(options: ServerOptions): Server {
     if (path === '/' || path === '/ui' || path.startsWith('/ui/')) return page(path, request.method)
     let response: HttpResponse
     try {
-      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
+      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
       response = await route(request, callers.caller(bearerToken(request.header('authorization'))))
     } catch (error) {
       response = problemResponse(error)

@@ -7,7 +7,7 @@ import type { InFlightCalls } from './in-flight-calls.ts'
 import type { Previews } from './previews.ts'
 import type { TurnRegistry } from './turn-registry.ts'
 
-/** What every handler works with. */
+/** The state that all handlers share. */
 export interface Daemon {
   readonly host: Host
   readonly defaultSandbox: DefaultSandbox
@@ -18,6 +18,6 @@ export interface Daemon {
   readonly calls: InFlightCalls
   readonly previews: Previews
   readonly version: string
-  /** Aborted once the daemon is going down: streams say so and end. */
+  /** Aborted when the daemon shuts down: streams end with the reason `closing`. */
   readonly closing: AbortSignal
 }

@@ -4,8 +4,8 @@ import { newId } from '@vitrine/protocol'
 const label = 'vitrine.default'
 
 /**
- * The sandbox that routes without an id mean: made when it is first needed, and the same after a restart. It is known
- * by a label; another folder or another isolation is another sandbox, with an id of its own.
+ * The sandbox of routes without a sandbox id. It is created on first use and found again by its label after a restart;
+ * another folder or another isolation is another sandbox with another id.
  */
 export class DefaultSandbox {
   readonly #host: Host
@@ -39,12 +39,12 @@ export class DefaultSandbox {
     const { id } = this
     const labels = { ...this.#options.labels, [label]: this.#key }
     const sandbox = await this.#host.create({ ...this.#options, id, labels })
-    // For the one after it, should it be destroyed.
+    // A default sandbox that is created after this one was destroyed gets a new id.
     this.#nextId = undefined
     return sandbox
   }
 
-  /** One that was given an id is that one, also when it is gone. */
+  /** A configured id names that sandbox also when it was destroyed. */
   #exists(): boolean {
     const { id: given } = this.#options
     return given === undefined
@@ -58,7 +58,7 @@ export class DefaultSandbox {
   }
 }
 
-/** Another folder is another sandbox, and so is one that is isolated otherwise: it must not go on as it was. */
+/** The label's value: a sandbox with another folder or another isolation must not be reused. */
 function keyOf({ root = '', isolation = 'auto' }: NonNullable<HostCreateOptions['local']>): string {
   return `${isolation} ${root}`
 }

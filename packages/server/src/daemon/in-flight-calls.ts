@@ -8,13 +8,13 @@ interface InFlightCall {
 }
 
 /**
- * Calls that can be called off by their id. Who only drops the connection learns nothing any more; who calls off is
- * told what really came of it.
+ * Running calls that can be cancelled by id. A client that only drops its connection does not learn the outcome; one
+ * that cancels still gets the response.
  */
 export class InFlightCalls {
   readonly #running = new Map<string, InFlightCall>()
 
-  /** Runs a call under its id; one that was called off before it began begins aborted. */
+  /** Runs a call under its id. With `vitrine-cancelled: true` the signal is aborted from the start. */
   async run<T>(
     id: string,
     request: Pick<HttpRequest, 'header'>,
@@ -24,7 +24,7 @@ export class InFlightCalls {
     if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
       throw new VitrineError(
         'argument_invalid',
-        'vitrine-call: expected an id of 8 to 128 letters and digits of its own.',
+        `vitrine-call: expected an unused id of 8 to 128 letters, digits, "_", "." and "-", got ${JSON.stringify(id)}.`,
       )
     const cancelled = new AbortController()
     if (request.header('vitrine-cancelled') === 'true') cancelled.abort()
@@ -38,7 +38,7 @@ export class InFlightCalls {
     }
   }
 
-  /** Settles once the call has ended. Nobody calls off what another token began. */
+  /** Cancels a call and waits for its end. A call of another token is left alone. */
   async cancel(id: string, caller: string): Promise<void> {
     const call = this.#running.get(id)
     if (call === undefined || call.caller !== caller) return

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
 import { hostName } from '../guard/hosts.ts'
 
-/** What one preview shows: one port of one sandbox, and nothing else. */
+/** A preview of one port of one sandbox. */
 export interface Preview {
   readonly token: string
   readonly sandbox: string
@@ -11,7 +11,7 @@ export interface Preview {
 
 const maxPreviews = 1_000
 
-/** Tokens that show a port to whoever has one. They live as long as the daemon. */
+/** Preview tokens: a token gives access to its port, for as long as the daemon runs. */
 export class Previews {
   readonly #byToken = new Map<string, Preview>()
   readonly #exists: (sandbox: string) => boolean
@@ -20,14 +20,17 @@ export class Previews {
     this.#exists = exists
   }
 
-  /** The same port has the same token. */
+  /** Creates a preview, or returns the existing one of the port. */
   open(sandbox: string, port: number): Preview {
     for (const preview of this.#byToken.values())
       if (preview.sandbox === sandbox && preview.port === port) return preview
     if (this.#byToken.size >= maxPreviews) this.#removeStale()
     if (this.#byToken.size >= maxPreviews)
-      throw new VitrineError('too_many_connections', `There are ${maxPreviews} previews already.`)
-    // A label of a host name: letters and digits only, and no difference between large and small.
+      throw new VitrineError(
+        'too_many_connections',
+        `There are ${maxPreviews} previews already, which is the limit.`,
+      )
+    // Hex, because the token is a label of a host name: letters and digits only, case-insensitive.
     const preview = { token: randomBytes(20).toString('hex'), sandbox, port }
     this.#byToken.set(preview.token, preview)
     return preview
@@ -55,8 +58,8 @@ export class Previews {
 
 export interface PreviewTarget {
   readonly preview: Preview
-  /** What the port is asked for. */
+  /** The path to request from the port. */
   readonly path: string
-  /** Under a name of its own it is an origin of its own; under a path it is shown as nobody's. */
+  /** With its own host name a preview has its own origin; below a path it gets a sandboxed, opaque one. */
   readonly by: 'host' | 'path'
 }

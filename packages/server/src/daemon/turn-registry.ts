@@ -10,11 +10,11 @@ interface RegisteredTurn {
 
 const maxTurns = 1_000
 
-/** Turns that callers began, by their ids: sent twice, a prompt is one turn; asked late, its end is still known. */
+/** Turns by id, so that a prompt that is sent twice is one turn, and its result can be fetched after its end. */
 export class TurnRegistry {
   readonly #turns = new Map<string, RegisteredTurn>()
 
-  /** Begins a turn, or finds the one of that id; settles as the turn ends. */
+  /** Starts a turn, or returns the one with that id; settles when the turn ends. */
   begin(
     sandbox: HostSandbox,
     session: Session,
@@ -39,7 +39,7 @@ export class TurnRegistry {
     return result
   }
 
-  /** How it ended, once it has; nothing for a turn that is not known here, or is another session's. */
+  /** The result of a turn; undefined for an unknown turn and for one of another session. */
   result(sandbox: string, session: string, turn: string): Promise<PromptResult> | undefined {
     return this.#find(sandbox, session, turn)?.result
   }
@@ -53,7 +53,7 @@ export class TurnRegistry {
     return known?.session === session ? known : undefined
   }
 
-  /** The oldest that are over; one that runs is not forgotten. */
+  /** Removes the oldest finished turns above the limit, never a running one. */
   #removeFinished(): void {
     for (const [key, { isOver: over }] of this.#turns) {
       if (this.#turns.size <= maxTurns) return

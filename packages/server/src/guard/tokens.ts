@@ -6,10 +6,10 @@ export interface NamedToken extends Caller {
   readonly token: string
 }
 
-/** Finds out who calls. Every known token is compared, in a time that tells nothing about it. */
+/** Authenticates callers by token. Every known token is compared in constant time. */
 export class Tokens {
   readonly #known: readonly { readonly paddedToken: Buffer; readonly caller: Caller }[]
-  /** Who a caller without a token is, where that was asked for. */
+  /** The caller for requests without a token, if anonymous access is allowed. */
   readonly #anonymous: Caller | undefined
 
   constructor(tokens: readonly NamedToken[], anonymous?: Caller) {
@@ -21,7 +21,6 @@ export class Tokens {
     this.#anonymous = anonymous
   }
 
-  /** Whether a caller without a token is somebody. */
   get allowsAnonymous(): boolean {
     return this.#anonymous !== undefined
   }
@@ -30,13 +29,14 @@ export class Tokens {
     return token !== undefined && this.#find(token) !== undefined
   }
 
-  /** The caller behind a token, or an error that does not repeat it. */
+  /** Returns the caller of a token, or throws an error that does not contain the token. */
   caller(token: string | undefined): Caller {
     const found = token === undefined ? undefined : this.#find(token)
     const caller = found ?? (token === undefined ? this.#anonymous : undefined)
     if (caller !== undefined) return caller
-    const what = token === undefined ? 'A token is needed.' : 'The token is not one of this daemon.'
-    throw new VitrineError('token_invalid', what)
+    const message =
+      token === undefined ? 'The request has no token.' : 'The token is not known to this daemon.'
+    throw new VitrineError('token_invalid', message)
   }
 
   #find(token: string): Caller | undefined {
@@ -51,10 +51,10 @@ export class Tokens {
 
 const maxTokenBytes = 512
 
-/** Of a subprotocol of a WebSocket that is a token. */
+/** Prefix of a WebSocket subprotocol that carries a token. */
 export const tokenPrefix = 'vitrine.token.'
 
-/** Of one length, whatever the token's is, so that a comparison takes the same time. No token has a zero in it. */
+/** Pads a token to a fixed length for the constant-time comparison. No token contains a zero byte. */
 function padded(token: string): Buffer {
   const bytes = Buffer.alloc(maxTokenBytes)
   bytes.write(token, 'latin1')
@@ -65,11 +65,11 @@ function checkToken(token: string, name: string): void {
   if (/^[\x21-\x7e]{8,512}$/.test(token)) return
   throw new VitrineError(
     'argument_invalid',
-    `The token ${name}: expected 8 to 512 visible ASCII characters without spaces.`,
+    `The token named ${JSON.stringify(name)}: expected 8 to 512 visible ASCII characters without spaces.`,
   )
 }
 
-/** The token of an `Authorization` header. */
+/** The token in an `Authorization` header. */
 export function bearerToken(header: string | null | undefined): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1]
 }

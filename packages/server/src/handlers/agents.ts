@@ -11,7 +11,8 @@ type AgentRoutes = Pick<typeof sessionRoutes, 'listAgents' | 'getAgent' | 'insta
 export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes> {
   const find = async (name: string) => {
     const agent = (await host.listAgents()).find((agentInfo) => agentInfo.name === name)
-    if (agent === undefined) throw new VitrineError('agent_unknown', `There is no agent ${name}.`)
+    if (agent === undefined)
+      throw new VitrineError('agent_unknown', `There is no agent ${JSON.stringify(name)}.`)
     return agent
   }
   return {
@@ -42,7 +43,7 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
   }
 }
 
-/** In our words, and in those that clients of sandbox-agent know. */
+/** An agent's JSON: our fields, and the fields that clients of sandbox-agent know. */
 function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
   const { name, installed, credentials, capabilities, options } = agent
   return {
@@ -57,7 +58,7 @@ function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
       type: 'select',
       options: choices,
     })),
-    // Those of its words that are known to be true: what we give with any agent, and what the registry was seen to hold.
+    // Of sandbox-agent's capabilities only those that are certain: ours for every agent, and those in the registry.
     capabilities: {
       ...capabilities,
       sessionLifecycle: true,
@@ -69,7 +70,7 @@ function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
   }
 }
 
-/** Each step as it comes, then what came of it. */
+/** A stream of `progress` frames, then one `result` or `error` frame. */
 function progressSource(
   install: (onProgress: (progress: InstallProgress) => void) => Promise<unknown>,
 ): StreamSource {

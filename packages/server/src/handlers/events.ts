@@ -11,8 +11,8 @@ import { journalSource } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
 /**
- * Held for each reader: what a reader that stops reading costs. With 64, a hundred of them slow a live reader by a fifth
- * until their sockets are full; with 256, by a twentieth.
+ * Events per page of a stream, which is also the memory that a stalled reader costs. With 64, a hundred stalled readers
+ * slow a live one by a fifth until their sockets are full; with 256, by a twentieth.
  */
 const streamPage = 256
 const maxWaitMs = 60_000
@@ -37,7 +37,8 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
     async recordEvents({ body, ...call }) {
       const sandbox = await call.sandbox()
       const untyped = body.events.findIndex(({ type }) => typeof type !== 'string')
-      if (untyped !== -1) throw new VitrineError('event_invalid', `events[${untyped}].type: expected a text.`)
+      if (untyped !== -1)
+        throw new VitrineError('event_invalid', `events[${untyped}].type: expected a string.`)
       // The journal checks every event; its message says which field is wrong.
       await sandbox.record(body.events as unknown as EventInput[])
     },
@@ -52,7 +53,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       const { stream } = range === undefined ? whole : await store.getBlob(hash, range)
       return bytesResponse(stream, whole.bytes, range, {
         etag: `"${hash}"`,
-        // What an agent wrote is shown as what it is called, never run.
+        // A blob may be HTML that an agent wrote: the browser must download it, never run it.
         'content-security-policy': 'sandbox',
         'content-disposition': 'attachment',
       })
@@ -81,7 +82,7 @@ async function stream(daemon: Daemon, journal: Readable, call: ReadEventsCall): 
   return eventStream(source, daemon.streams)
 }
 
-/** What is stored is what is sent. */
+/** Sends the events as they are stored, without parsing them. */
 function pageResponse({ events, cursor, end }: EncodedPage): JsonResponse<JsonOf<ReadEvents>> {
   const position = JSON.stringify({ cursor, end }).slice(1)
   return encodedJsonResponse(200, `{"events":[${events.join()}],${position}`)
@@ -99,7 +100,7 @@ async function readPage(journal: Readable, { query, signal }: ReadEventsCall): P
   return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal())
 }
 
-/** Once there is one event, what there is then; nothing new after a while. */
+/** Waits for the first new event and reads a page from there; returns an empty page after `waitMs`. */
 async function waitForMore(
   journal: Readable,
   options: ReadOptions,
@@ -120,7 +121,7 @@ async function waitForMore(
 
 function seqOrTime(at: string): number | Date {
   if (/^\d{1,15}$/.test(at)) return Number(at)
-  // Only what is written as a time: `Date` also makes one of "-5" and "May".
+  // `Date` also accepts "-5" and "May", so the text must begin with a date.
   const time = new Date(/^\d{4}-\d\d-\d\d/.test(at) ? at : Number.NaN)
   if (!Number.isNaN(time.getTime())) return time
   throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${JSON.stringify(at)}.`)

@@ -20,10 +20,10 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
         return streamResponse(body, 'application/octet-stream')
       }
       const { size, kind } = await files.stat(path, options)
-      // The size of a link is not that of what it leads to: all of it is always a right answer.
+      // A link's own size is not that of its target; a response with the whole file is always correct.
       const range = kind === 'symlink' ? undefined : readRange(header, size)
       const body = await files.read(path, { ...options, ...(range && { from: range.start, to: range.end }) })
-      // Without a range it is of the size that it has when it is read: a file may grow.
+      // Without a range no length is sent: the file may grow while it is read.
       return range === undefined
         ? streamResponse(body, 'application/octet-stream')
         : bytesResponse(body, size, range)
@@ -127,7 +127,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 }
 
-/** The engine says what is wrong with one that it does not know. */
+/** The cast is unchecked: the engine rejects unknown schemes with its own message. */
 function schemeOf(scheme: string | undefined): Pick<ArchiveOptions, 'scheme'> {
   return scheme === undefined ? {} : { scheme: scheme as ArchiveScheme }
 }

@@ -113,7 +113,10 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       return processJson(await processes.get(process))
     },
     async openTerminal() {
-      throw new VitrineError('argument_invalid', 'A terminal is opened by a WebSocket: send an upgrade.')
+      throw new VitrineError(
+        'argument_invalid',
+        'Expected a WebSocket upgrade on this route, got a plain request.',
+      )
     },
   }
 }
@@ -150,7 +153,7 @@ function spawnOptions(body: SpawnRequest): SpawnOptions {
   }
 }
 
-/** A text is a program unless a shell is asked for: so it is in the API that ours goes on from. */
+/** A string is a program's name unless `shell` is set, as in sandbox-agent's API. */
 function commandOf({ command, args = [], shell }: SpawnRequest): Command {
   if (typeof command !== 'string') return [...command, ...args]
   return shell === undefined || shell === false ? [command, ...args] : command

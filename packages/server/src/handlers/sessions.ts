@@ -32,7 +32,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const sandbox = await call.sandbox()
       if (!resume) return stateOf(await sandbox.openSession({ ...options, ...(id !== undefined && { id }) }))
       if (id === undefined)
-        throw new VitrineError('argument_invalid', 'resume: expected an id to bring back.')
+        throw new VitrineError('argument_invalid', 'id: expected the id of a session to resume, got none.')
       return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id, context: sandbox.context }))
     },
     async listSessions(call) {
@@ -53,7 +53,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const recorded = again && (await recordedTurn(await call.journal(), params.session, turn))
       if (recorded) return isWaiting ? jsonResponse(200, recorded()) : { turn }
       const session = await sessionOf({ params, ...call })
-      // The agent's protocol says what is in a block.
+      // The cast is unchecked: ACP defines the blocks, and the agent validates them.
       const prompt = body.prompt as string | readonly ContentBlock[]
       const result = turns.begin(sandbox, session, turn, prompt)
       return isWaiting ? jsonResponse(200, await result) : { turn }

@@ -3,8 +3,8 @@ import { type BodyParts, closingParts } from './body.ts'
 const bufferBytes = 256 * 1024
 
 /**
- * The parts of a stream, read one ahead. A stream of bytes is read into the same two buffers from beginning to end: new
- * ones for every part would pile up until they are collected.
+ * The parts of a stream, read one ahead. A byte stream is read into the same two buffers from beginning to end: new
+ * buffers for every part would pile up until the garbage collector runs.
  */
 export function streamParts(stream: ReadableStream<Uint8Array>): BodyParts {
   const { read, cancel } = byteReader(stream) ?? plainReader(stream)
@@ -15,12 +15,12 @@ export function streamParts(stream: ReadableStream<Uint8Array>): BodyParts {
 type Read = () => Promise<Uint8Array | undefined>
 
 interface PartReader {
-  /** The next part, nothing at the end. The part before the last one is not used any more. */
+  /** The next part, undefined at the end. A call may overwrite the part before the last one. */
   readonly read: Read
   cancel(): Promise<void>
 }
 
-/** The next part is read while this one is on its way. */
+/** Reads the next part while the current one is being sent. */
 function oneAhead(read: Read): AsyncIterator<Uint8Array, undefined> {
   let ahead: Promise<Uint8Array | undefined> | undefined
   return {
@@ -42,7 +42,7 @@ function plainReader(stream: ReadableStream<Uint8Array>): PartReader {
   }
 }
 
-/** Nothing for a stream that is not one of bytes. */
+/** Returns undefined for a stream that is not a byte stream. */
 function byteReader(stream: ReadableStream<Uint8Array>): PartReader | undefined {
   let reader: ReadableStreamBYOBReader
   try {

@@ -1,6 +1,6 @@
 import { bearerToken, tokenPrefix } from '../guard/tokens.ts'
 
-/** Of one connection, not of what goes through it. */
+/** Hop-by-hop headers: a proxy must not forward them. */
 const hopByHopHeaders = new Set([
   'connection',
   'keep-alive',
@@ -13,7 +13,7 @@ const hopByHopHeaders = new Set([
   'upgrade',
 ])
 
-/** What one page of an origin can do to all of it: not for a page that is shown below the daemon's. */
+/** Response headers that affect a whole origin: removed from previews below the daemon's own origin. */
 const originWideHeaders = new Set([
   'set-cookie',
   'clear-site-data',
@@ -25,7 +25,7 @@ const originWideHeaders = new Set([
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Also what `Connection` itself names. */
+/** Matches the hop-by-hop headers, and those that `Connection` lists. */
 function hopByHopTest(headers: Headers): (name: string) => boolean {
   const named = new Set(
     String(headers.connection ?? '')
@@ -35,7 +35,7 @@ function hopByHopTest(headers: Headers): (name: string) => boolean {
   return (name) => hopByHopHeaders.has(name) || named.has(name)
 }
 
-/** What the program behind a port may see: not a token of the daemon, and its own address as the host. */
+/** The request headers for the program behind a port: without daemon tokens, with the port's own host. */
 export function requestHeaders(
   headers: Headers,
   host: string,
@@ -46,7 +46,7 @@ export function requestHeaders(
   const isOfConnection = hopByHopTest(headers)
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || isOfConnection(name)) continue
-    // Cookies know no ports: below the daemon's address they are those of every program there.
+    // Cookies ignore ports: on the daemon's host they belong to every program there.
     if (by === 'path' && name === 'cookie') continue
     if (name === 'authorization' && isDaemonToken(bearerToken(String(value)))) continue
     if (name === 'sec-websocket-protocol' && String(value).includes(tokenPrefix)) continue
@@ -56,7 +56,7 @@ export function requestHeaders(
   return passed
 }
 
-/** What comes back. Under a path of the daemon it must not act as the daemon's own page, nor leave cookies there. */
+/** The response headers for the client. Below a path of the daemon, a page must not act with its origin or set cookies. */
 export function responseHeaders(headers: Headers, by: 'host' | 'path'): [string, string][] {
   const pairs: [string, string][] = []
   const isOfConnection = hopByHopTest(headers)

@@ -10,7 +10,7 @@ import type { HttpRequest } from '../http/http-request.ts'
 import { HttpResponse } from '../http/http-response.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 
-/** Hands a request on to the port of its preview, and to no other. */
+/** Forwards a request to the port of its preview, and to no other. */
 export async function proxy(
   daemon: Daemon,
   { preview, path, by }: PreviewTarget,
@@ -20,9 +20,9 @@ export async function proxy(
   const { search } = request
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
   const headers = requestHeaders(request.headers(), `localhost:${preview.port}`, by, isOurs)
-  // A body that a GET came with is not handed on; announced, it would be taken out of the next request.
+  // The body of a GET is not forwarded; with its content-length the port would wait for the next request's bytes.
   if (request.body === null) delete headers['content-length']
-  // Of some methods Node thinks that they have no body, and would send one without saying how long it is.
+  // For some methods Node expects no body and would send one without a length.
   else if (headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = http.request(
@@ -36,14 +36,14 @@ export async function proxy(
         signal: AbortSignal.any([request.signal, daemon.closing]),
       },
       (response) => {
-        // Once it answers it may take its time: streams are quiet for hours.
+        // The limit is for the response headers only: a stream may be silent for hours.
         outgoing.setTimeout(0)
         resolve(response)
       },
     )
     outgoing.once('timeout', () => outgoing.destroy(responseTimeout()))
     outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
-    // One that switches protocols unasked is closed without another word.
+    // Node closes a connection without an error when the port switches protocols unrequested.
     outgoing.once('close', () => reject(unavailable(preview.port, closedEarly())))
     if (request.body === null) outgoing.end()
     else pipeline(Readable.fromWeb(request.body), outgoing).catch((error) => outgoing.destroy(error))
@@ -51,18 +51,18 @@ export async function proxy(
   const status = response.statusCode ?? 0
   if (status < 200 || status > 599) {
     response.destroy()
-    throw unavailable(preview.port, new Error(`${status} is no status of an answer.`))
+    throw unavailable(preview.port, new Error(`expected a response status from 200 to 599, got ${status}.`))
   }
   const isEmpty = request.method === 'HEAD' || [204, 205, 304].includes(status)
   if (isEmpty) response.resume()
   const body = isEmpty ? null : closingParts(response[Symbol.asyncIterator](), () => void response.destroy())
   const responseHeaderValues = groupByName(responseHeaders(response.headers, by))
-  // Node takes this one for an answer with a body.
+  // Node expects a body for status 205.
   if (status === 205) delete responseHeaderValues['content-length']
   return new HttpResponse(status, responseHeaderValues, body)
 }
 
-/** The same for a WebSocket: once the port has agreed to one, bytes both ways as they come. */
+/** Forwards a WebSocket upgrade to the port; after its 101 response, pipes bytes both ways. */
 export async function proxyUpgrade(
   daemon: Daemon,
   { preview, path, by }: PreviewTarget,
@@ -96,7 +96,7 @@ export async function proxyUpgrade(
     outgoing.end()
   })
   socket.write(headOf(response, by, upstream === undefined ? 'close' : 'Upgrade'), 'latin1')
-  // Who does not become a WebSocket does not get the connection: what is said on it next is for the daemon.
+  // Without an upgrade only the response is piped: later requests on the connection are for the daemon.
   if (upstream === undefined) return pipeline(response, socket)
   const end = () => {
     upstream.destroy()
@@ -110,11 +110,11 @@ export async function proxyUpgrade(
   end()
 }
 
-/** How long a port may be silent before it begins to answer. */
+/** How long a port may take until its response begins. */
 const responseMs = 120_000
 
 function responseTimeout(): Error {
-  return new Error(`it did not begin to answer within ${responseMs / 1_000} s`)
+  return new Error(`no response began within ${responseMs / 1_000} s`)
 }
 
 function closedEarly(): Error {
@@ -123,7 +123,7 @@ function closedEarly(): Error {
 
 interface UpgradeResult {
   readonly response: IncomingMessage
-  /** There is none where the port answered as if it were any request. */
+  /** Undefined when the port responded without an upgrade. */
   readonly upstream?: Duplex
 }
 
@@ -134,7 +134,7 @@ function headOf(response: IncomingMessage, by: PreviewTarget['by'], connection: 
   return `HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n${lines.join('')}\r\n`
 }
 
-/** A header may come several times. */
+/** Groups values by header name: a header may occur several times. */
 function groupByName(pairs: readonly (readonly [string, string])[]): Record<string, string[]> {
   const headers: Record<string, string[]> = Object.create(null)
   for (const [name, value] of pairs) headers[name] = [...(headers[name] ?? []), value]
@@ -149,5 +149,5 @@ async function addressOf(
 }
 
 function unavailable(port: number, cause: Error): VitrineError {
-  return new VitrineError('port_unavailable', `Nothing answers at port ${port}: ${cause.message}`, { cause })
+  return new VitrineError('port_unavailable', `Port ${port} gave no response: ${cause.message}`, { cause })
 }

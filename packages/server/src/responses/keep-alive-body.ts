@@ -4,9 +4,9 @@ import { HttpResponse } from '../http/http-response.ts'
 import { withTimeLimit } from './time-limit.ts'
 
 /**
- * Clients and proxies give up on an answer whose headers do not come for minutes. A caller that sends
- * `vitrine-keepalive: true` gets them after a while, then spaces, and in the end the JSON that it would have got: an
- * answer, or a problem, which it knows by its `type`.
+ * Clients and proxies give up on a response whose headers do not arrive for minutes. A caller that sends
+ * `vitrine-keepalive: true` gets the headers after `everyMs`, then a space every `everyMs`, and in the end the JSON of
+ * the response: the result, or a problem, which the caller recognizes by its `type`.
  */
 export async function withKeepAlive(pending: Promise<HttpResponse>, everyMs: number): Promise<HttpResponse> {
   const early = await withTimeLimit(pending, everyMs)
@@ -30,7 +30,7 @@ async function* spacesUntil(
   } while (response === undefined)
   if (typeof response.body !== 'string') {
     discard(response.body)
-    throw new Error('A response that is not JSON cannot follow the spaces of one that is.')
+    throw new Error('Keep-alive spaces were sent, but the response is not JSON.')
   }
   yield Buffer.from(response.body)
   return undefined

@@ -2,7 +2,7 @@ import { toProblem } from '@vitrine/protocol'
 import { securityHeaders } from '../guard/headers.ts'
 import { HttpResponse } from '../http/http-response.ts'
 
-/** An error as it goes over the wire. */
+/** An error as an `application/problem+json` response. */
 export function problemResponse(
   error: unknown,
   headers: Readonly<Record<string, string>> = {},

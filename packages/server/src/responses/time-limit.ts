@@ -1,4 +1,4 @@
-/** The value of a promise, or nothing once the time has passed or the signal is aborted. */
+/** Resolves with the promise, or with undefined when the time has passed or the signal aborts. */
 export async function withTimeLimit<T>(
   promise: Promise<T>,
   milliseconds: number,

@@ -1,8 +1,8 @@
-/** What belongs to a path, where parts of it may be anything: `/v1/processes/{process}/logs`. */
+/** Maps paths with parameters, such as `/v1/processes/{process}/logs`, to values. */
 export class RouteTrie<T> {
   readonly #root = new TrieNode<T>()
 
-  /** What is at a path; the first to ask makes it. */
+  /** Returns the value of a path; creates it on the first call. */
   at(path: string, make: () => T): T {
     const parts = path.split('/').slice(1)
     let node = this.#root
@@ -43,7 +43,7 @@ class TrieNode<T> {
     return known
   }
 
-  /** What is written out comes before what may be anything; `values` are what the open parts were. */
+  /** Finds a route; literal segments win over parameters. Collects the parameters' segments in `values`. */
   walk(parts: readonly string[], at: number, values: string[]): TrieNode<T>['route'] {
     const part = parts[at]
     if (part === undefined) return this.route

@@ -23,7 +23,7 @@ interface RouterLimits {
   readonly keepAliveMs: number
 }
 
-/** Every route of the table, checked by its schemas and answered by its handler. */
+/** Routes requests: validates them by the route's schemas and calls the route's handler. */
 export function createRouter(
   daemon: Daemon,
   handlers: HandlersOf<Routes>,
@@ -32,7 +32,7 @@ export function createRouter(
   const paths = new RouteTrie<Map<string, RouteHandler>>()
   const methodsOf = (path: string) => paths.at(path, () => new Map<string, RouteHandler>())
   for (const [name, route] of Object.entries<Route>(routes)) {
-    // Names and types of handlers follow from those of the routes; here they are all alike.
+    // `HandlersOf` has checked names and types; the cast erases the differences between the handlers.
     const handler = handlers[name as RouteName] as AnyHandler
     const run = routeHandler(daemon, name, route, handler, limits)
     for (const path of pathsOf(route)) methodsOf(path).set(route.method, run)
@@ -44,7 +44,7 @@ export function createRouter(
   return async (request, caller) => {
     const match = paths.find(request.path)
     if (match === undefined)
-      return problemResponse(new VitrineError('route_unknown', 'There is no such route.'))
+      return problemResponse(new VitrineError('route_unknown', `There is no route ${request.path}.`))
     const isHead = request.method === 'HEAD'
     const run = match.value.get(isHead ? 'GET' : request.method)
     if (run === undefined) return methodNotAllowed([...match.value.keys()])
@@ -54,7 +54,7 @@ export function createRouter(
 }
 
 function methodNotAllowed(allowed: readonly string[]): HttpResponse {
-  const error = new VitrineError('method_unknown', `There is only ${allowed.join(', ')} here.`)
+  const error = new VitrineError('method_unknown', `The route supports ${allowed.join(', ')} only.`)
   return problemResponse(error, { allow: allowed.join(', ') })
 }
 
@@ -79,7 +79,7 @@ function routeHandler(
     let response: HttpResponse
     try {
       if (route.access === 'full' && caller.access !== 'full')
-        throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+        throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
       const id = request.header('vitrine-call')
       const result =
         id === undefined
@@ -96,9 +96,9 @@ function routeHandler(
   return (context) => {
     const response = handleAndCount(context)
     const { request } = context
-    // The route's schema is made when it is first looked at, which a start does not wait for.
+    // Read here and not in `routeHandler`: reading creates the lazy schema, which would slow down the start.
     if (request.header('vitrine-keepalive') !== 'true' || typeof route.response === 'string') return response
-    // A stream has heartbeats of its own.
+    // A stream has its own heartbeats.
     return route.streams && wantsStream(request) ? response : withKeepAlive(response, limits.keepAliveMs)
   }
 }
@@ -116,7 +116,7 @@ function callOf(
     query,
     body,
     caller,
-    // Most handlers do not want it, and it is not free.
+    // Created on demand: most handlers do not need it, and it costs time.
     signal() {
       signal ??= AbortSignal.any([request.signal, daemon.closing, ...(cancelled ? [cancelled] : [])])
       return signal
@@ -128,7 +128,7 @@ function callOf(
       return sandbox.as(contextOf(request, caller))
     },
     async journal() {
-      // Looking starts nothing. A journal that nobody wrote to would be remembered for every id that is tried.
+      // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
       const { sandbox: id = defaultSandbox.id } = params
       const isKnown =
         id === defaultSandbox.id ||
@@ -144,7 +144,7 @@ function wantsStream(request: HttpRequest): boolean {
   return request.header('accept')?.includes('text/event-stream') === true
 }
 
-/** What a call is for, as its headers say; who called, as its token says unless it names somebody. */
+/** The context of a call from its headers. The actor is the token's name unless a header names another. */
 function contextOf(request: HttpRequest, caller: Caller): CallContext {
   const named = (name: string) => {
     const value = request.header(name)
@@ -156,7 +156,7 @@ function contextOf(request: HttpRequest, caller: Caller): CallContext {
     run: named('vitrine-run'),
     session: named('vitrine-session'),
     turn: named('vitrine-turn'),
-    // One that is malformed is none: so the W3C has it, and whoever is on the way may have added it.
+    // W3C requires that a malformed traceparent is ignored; a proxy may have added it.
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
   })
 }
@@ -173,7 +173,7 @@ function text(content: string, type: string): HttpResponse {
   return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, content)
 }
 
-/** Made when the house is built. */
+/** Generated at build time. */
 function openApi(): string {
   return readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
 }

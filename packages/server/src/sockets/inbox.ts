@@ -5,9 +5,9 @@ export interface SocketMessage {
   readonly isBinary: boolean
 }
 
-/** What comes over a socket, from its first moment on and in its order, however late somebody listens. */
+/** Queues the messages of a socket from the moment it opens, until they are read in order. */
 export class SocketInbox {
-  /** What may wait here before the connection is closed. */
+  /** Queued bytes above which the next message closes the connection. */
   maxBytes: number
   readonly #queue: SocketMessage[] = []
   #bytes = 0
@@ -17,7 +17,7 @@ export class SocketInbox {
   constructor(socket: WebSocket, maxBytes: number) {
     this.maxBytes = maxBytes
     socket.on('message', (data, isBinary) => {
-      if (this.#bytes > this.maxBytes) return socket.close(1013, 'too much at once')
+      if (this.#bytes > this.maxBytes) return socket.close(1013, 'too many queued bytes')
       const message = { data: data as Buffer, isBinary }
       this.#queue.push(message)
       this.#bytes += message.data.length
@@ -29,7 +29,7 @@ export class SocketInbox {
     })
   }
 
-  /** The next message; nothing once the socket is closed. */
+  /** The next message; undefined when the socket is closed and the queue is empty. */
   async next(): Promise<SocketMessage | undefined> {
     while (this.#queue.length === 0 && !this.#isClosed) {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -22,11 +22,11 @@ export interface Guards {
   readonly hosts: Hosts
   readonly origins: Origins
   readonly tokens: Tokens
-  /** How long a WebSocket that came without a token may take to send one. */
+  /** How long a WebSocket that was opened without a token may take to send one. */
   readonly tokenMs: number
 }
 
-/** Opens WebSockets for those who may. */
+/** Authenticates WebSocket upgrades and connects them to terminals. */
 export class Sockets {
   readonly #daemon: Daemon
   readonly #guards: Guards
@@ -51,7 +51,8 @@ export class Sockets {
     let target: { sandbox: string; process: string; query: Record<string, string> }
     let caller: Caller | undefined
     try {
-      if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
+      if (this.#daemon.closing.aborted)
+        throw new VitrineError('server_closing', 'The daemon is shutting down.')
       this.#guards.hosts.check(request.headers.host)
       this.#guards.origins.check(request.headers.origin, request.headers.host)
       target = this.#parseUrl(request.url ?? '')
@@ -73,7 +74,7 @@ export class Sockets {
     this.#serve(ws, target, caller).catch((error: unknown) => {
       const { code, detail } = toProblem(error)
       const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
-      // A reason has 123 bytes at most, and a path may have letters of several.
+      // A close reason has 123 bytes at most; a character that the cut splits is removed.
       ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
     })
   }
@@ -91,7 +92,7 @@ export class Sockets {
     await serveTerminal(ws, inbox, sandbox.as({ actor: caller.name }), process)
   }
 
-  /** Who came without a token may say it first, and nothing else. */
+  /** Reads the token from the first message of a client that sent none in the upgrade. */
   async #authenticate(inbox: SocketInbox): Promise<Caller> {
     const first = await Promise.race([inbox.next(), sleep(this.#guards.tokenMs, undefined, { ref: false })])
     const text = first === undefined ? '' : String(first.data)
@@ -101,7 +102,7 @@ export class Sockets {
   #parseUrl(url: string): { sandbox: string; process: string; query: Record<string, string> } {
     const [path = '', search = ''] = url.split('?', 2)
     const match = /^\/v1(?:\/sandboxes\/([^/]+))?\/processes\/([^/]+)\/terminal\/ws$/.exec(path)
-    if (match === null) throw new VitrineError('route_unknown', 'There is no such WebSocket.')
+    if (match === null) throw new VitrineError('route_unknown', `There is no WebSocket route ${path}.`)
     const [, sandbox = this.#daemon.defaultSandbox.id, process = ''] = match
     return { sandbox, process, query: readQuery(search) }
   }
@@ -117,7 +118,7 @@ export class Sockets {
   }
 }
 
-/** Loaded when somebody opens a terminal. */
+/** Loads the WebSocket library when the first terminal is opened. */
 async function newServer(): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({
@@ -127,7 +128,7 @@ async function newServer(): Promise<WebSocketServer> {
   })
 }
 
-/** By header, by subprotocol, or, for the one client that can do nothing else, in the query. */
+/** The token from the header, from a subprotocol, or from the query for clients that can send neither. */
 function tokenOf({ headers }: IncomingMessage, query: Record<string, string>): string | undefined {
   const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
   const named = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
@@ -145,7 +146,7 @@ function tokenFromMessage(text: string): string | undefined {
 
 function fullAccess(caller: Caller): Caller {
   if (caller.access === 'full') return caller
-  throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+  throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
 }
 
 function rejectUpgrade(socket: Duplex, error: unknown): void {

@@ -3,7 +3,7 @@ import { type Process, toVitrineError } from '@vitrine/protocol'
 import type { WebSocket } from 'ws'
 import type { SocketInbox, SocketMessage } from './inbox.ts'
 
-/** How much may wait for a terminal that is not read, or for a process that does not, before the connection is closed. */
+/** Bytes that may be queued for a client or for a process that does not read, before the connection is closed. */
 export const maxQueuedBytes = 4 * 1024 * 1024
 
 type TerminalMessage =
@@ -11,7 +11,7 @@ type TerminalMessage =
   | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
   | { readonly type: 'close' }
 
-/** A process on a WebSocket: its output as bytes, everything else as JSON. Closing it leaves the process running. */
+/** Serves a process on a WebSocket: output as bytes, everything else as JSON. The process outlives the connection. */
 export async function serveTerminal(
   socket: WebSocket,
   inbox: SocketInbox,
@@ -46,7 +46,7 @@ export async function serveTerminal(
   }
 }
 
-/** One after the other: what is typed after a change of size meets the new size. */
+/** Handles messages one after the other, so that input after a resize sees the new size. */
 async function handleMessages(
   inbox: SocketInbox,
   process: Process,

@@ -2,7 +2,7 @@ import type { EncodedEvent, Tail } from '@vitrine/journal'
 import { FrameJoiner, frame } from './frames.ts'
 import type { StreamSource } from './stream.ts'
 
-/** Events from the journal, with the cursor of what was looked at in every heartbeat. */
+/** Events of a journal. Heartbeats carry the cursor, which also advances past events that the filter rejects. */
 export function journalSource(
   tail: Tail<EncodedEvent>,
   closing: AbortSignal,
@@ -24,7 +24,7 @@ export function journalSource(
   }
 }
 
-/** Anything that comes one by one, each as a frame of JSON. One that was cut does not look as if it were over. */
+/** The items of an iterator as JSON frames. When the daemon closes, the end says so: the items were not complete. */
 export function framesOf<Item>(
   items: AsyncIterator<Item, unknown>,
   toJson: (item: Item) => unknown,

@@ -10,12 +10,12 @@ const files: Readonly<Record<string, { readonly name: string; readonly type: str
   '/ui/page.css': { name: 'page.css', type: 'text/css; charset=utf-8' },
 }
 
-/** The first page of the daemon. It needs no token to be seen: the token is in the fragment, which no server gets. */
+/** Serves the daemon's page. It needs no token: the page reads the token from the URL fragment, which is not sent. */
 export function page(path: string, method: string): HttpResponse {
   if (path === '/' || path === '/ui') return new HttpResponse(302, { ...pageHeaders, location: '/ui/' }, null)
   const file = files[path]
   if (file === undefined || (method !== 'GET' && method !== 'HEAD'))
-    return problemResponse(new VitrineError('route_unknown', 'There is no such page.'))
+    return problemResponse(new VitrineError('route_unknown', `There is no page ${path}.`))
   const content = readFileSync(new URL(`../../ui/${file.name}`, import.meta.url))
   return new HttpResponse(200, { ...pageHeaders, 'content-type': file.type }, content)
 }
