@@ -14,7 +14,7 @@ export interface Installed {
   readonly path: string
 }
 
-/** Installs an agent at the daemon: frames of progress, and the result in the last one. */
+/** Installs an agent at the daemon, which streams its progress and then the result. */
 export async function installAgent(
   http: HttpClient,
   name: string,

@@ -21,11 +21,11 @@ import type { SandboxDescription } from './sandbox/description.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
 
 export interface RemoteCreateOptions extends CreateSandboxOptions {
-  /** For sandboxes on the daemon's machine. */
+  /** Options of the local provider on the daemon's machine. */
   readonly local?: Omit<LocalOptions, 'data'>
-  /** What is put into the workspace. JSON has no bytes: files are texts. */
+  /** Contents of the workspace. Files are strings, because JSON has no bytes. */
   readonly workspace?: WorkspaceManifest<string>
-  /** Which commands may run: rules, and what becomes of the others. */
+  /** Rules for commands, and the verdict for commands that no rule matches. */
   readonly policy?: CommandPolicyOptions
   readonly signal?: AbortSignal
 }
@@ -35,14 +35,14 @@ interface SandboxList {
   readonly default?: string
 }
 
-/** A daemon, and the sandboxes that it has. */
+/** A client of a daemon and its sandboxes. */
 export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly url: string
   readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
   readonly #http: HttpClient
   readonly #afterClose: (() => Promise<void>) | undefined
 
-  /** `ending` is the last thing of a close. */
+  /** `afterClose` runs at the end of `close`. */
   constructor(http: HttpClient, afterClose?: () => Promise<void>) {
     this.url = http.url
     this.#http = http
@@ -55,12 +55,12 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes'], json, signal }))
   }
 
-  /** A sandbox that is there already; one that does not run is started. */
+  /** Returns an existing sandbox; starts it if it is stopped. */
   async attach(id: string): Promise<RemoteSandbox> {
     return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
   }
 
-  /** The sandbox that the daemon was started for. */
+  /** The default sandbox of the daemon. */
   async default(): Promise<RemoteSandbox> {
     const { default: id } = await this.#list()
     if (id === undefined) throw new VitrineError('not_found', 'This daemon has no default sandbox.')
@@ -88,12 +88,12 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return requestJson(this.#http, { path: ['health'] })
   }
 
-  /** The journal of any sandbox, also of one that does not run or is gone. */
+  /** The journal of any sandbox, also of a stopped or destroyed one. */
   journal(id: string): JournalReader {
     return new RemoteJournal(id, this.#http.at('sandboxes', id))
   }
 
-  /** Every event of the host, of all its sandboxes, under one cursor. */
+  /** Tails the events of the host and of all its sandboxes under one cursor. */
   events(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#http, options, 'all')
   }
@@ -103,13 +103,13 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return readRange(this.#http, { path: ['blobs', hash] }, range)
   }
 
-  /** Where a person looks in. The token is in it: it is as secret as the token. */
+  /** URL of the Inspector. It contains the token, so it is as secret as the token. */
   get inspectorUrl(): string {
     const { url, token } = this.#http
     return token === undefined ? `${url}/ui/` : `${url}/ui/#token=${encodeURIComponent(token)}`
   }
 
-  /** Ends the connections of this client, and no sandbox. */
+  /** Ends the connections of this client; sandboxes keep running. */
   async close(): Promise<void> {
     this.#http.close()
     await this.#afterClose?.()

@@ -6,7 +6,7 @@ import { requestBody } from '../http/request-body.ts'
 
 type Archive = ReadableStream<Uint8Array> | Uint8Array
 
-/** Sends an archive to be unpacked: into a directory, or where it lies. */
+/** Uploads an archive into a directory, or extracts one; `extract` without bytes extracts the file at `path`. */
 export async function unpack(
   http: HttpClient,
   how: 'archive' | 'extract',

@@ -13,7 +13,7 @@ export interface ByteRange {
   readonly to?: number
 }
 
-/** Bytes, or a range of them. HTTP has no ranges that are empty; here they are. */
+/** Reads bytes or a range of them. An empty range is allowed here, although HTTP has none. */
 export async function readRange(
   http: HttpClient,
   options: RequestOptions,
@@ -25,7 +25,7 @@ export async function readRange(
   if (from === 0 && to === undefined)
     return responseBody(await request(http, { ...options, headers: accept }))
   const isEmpty = to === from
-  // Of an empty range one byte is asked for, to hear whether it lies in the file.
+  // For an empty range one byte is requested, to learn whether the range is within the file.
   const last = to === undefined ? '' : isEmpty ? from : to - 1
   let result: RequestResult
   try {
@@ -40,7 +40,7 @@ export async function readRange(
   cancellation.end('left')
   if (isPart) return new Blob([]).stream()
   throw connectionFailed(
-    `${endpoint}: expected a range of bytes, got all of them.`,
+    `${endpoint}: expected a range of bytes, got the whole file.`,
     undefined,
     response.status,
   )
@@ -53,7 +53,7 @@ function checked({ from = 0, to }: ByteRange): { from: number; to: number | unde
   return { from, to }
 }
 
-/** How large it is, when it is too small for the range. */
+/** The size that a `range_invalid` error reports. */
 function sizeIn(error: unknown): unknown {
   return isVitrineError(error) && error.code === 'range_invalid' ? error.details.size : undefined
 }

@@ -32,7 +32,7 @@ export class RemoteFiles implements Files {
   }
 
   read(path: string, { signal, ...rest }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    // Not by a `Range`: that has no empty ranges, and costs a look at the size first.
+    // Not with a `Range` header: it has no empty ranges, and the server would stat the file first.
     return requestBytes(this.#http, fileRequest('content', withFields('read', rest, { path }), signal))
   }
 
@@ -133,7 +133,7 @@ function fileRequest(
   return { path: ['files', name], query, signal }
 }
 
-/** JSON has no `NaN`; a mode in words is for the server to refuse. */
+/** Checks numbers here, because JSON has no `NaN`; the server refuses other types. */
 function modeOf(mode: number | undefined): number | undefined {
   return typeof mode === 'number' ? wholeNumber('mode', mode) : mode
 }

@@ -8,7 +8,7 @@ export interface WatchFilesOptions {
   readonly signal?: AbortSignal
 }
 
-/** The `file.*` events from the moment of the call. Cut, it is an error: what came meanwhile would be missing. */
+/** The `file.*` events from the call on. A lost connection is an error: events in between would be missing. */
 export function watchFiles(
   http: HttpClient,
   { signal, ...query }: WatchFilesOptions,
@@ -23,7 +23,10 @@ export function watchFiles(
       async next() {
         const { value: item } = await items.next()
         if (item !== undefined && isGap(item))
-          throw new VitrineError('view_fell_behind', 'Events of files were trimmed before they were read.')
+          throw new VitrineError(
+            'view_fell_behind',
+            'File events were trimmed from the journal before they were read.',
+          )
         return item
       },
       close: () => void items.return?.(),

@@ -2,10 +2,10 @@ import { Backoff } from './backoff.ts'
 import { isTransportFailure } from './failures.ts'
 import type { HttpClient } from './http-client.ts'
 
-/** A server that does not wait itself is not asked more often than this. */
+/** Minimum time between two requests to a server that does not long-poll. */
 const minIntervalMs = 200
 
-/** Asks until the answer is final. What is waited for goes on at the server, so a connection that fails is no end. */
+/** Polls until a result is final. The work continues at the server, so connection failures are retried. */
 export async function poll<Result>(
   http: HttpClient,
   request: () => Promise<Result>,
@@ -26,7 +26,7 @@ export async function poll<Result>(
   }
 }
 
-/** Asks for something again that is the same however often it is asked for. */
+/** Retries an idempotent request up to `times` times after connection failures. */
 export async function retryIdempotent<Result>(
   http: HttpClient,
   times: number,

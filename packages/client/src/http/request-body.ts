@@ -1,15 +1,15 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** Bytes on their way out. */
+/** The bytes of a request. */
 export interface RequestBody {
   readonly body: ReadableStream<Uint8Array> | Uint8Array
-  /** What broke at its source, if that is what broke. */
+  /** The error of the source, if the source failed. */
   failure(): VitrineError | undefined
-  /** Nobody reads it any more. */
+  /** Cancels the source. */
   cancel(): void
 }
 
-/** `file_failed`, or `input_closed` for the input of a command: what a source that breaks is blamed with. */
+/** The error code when the source fails: `input_closed` for the input of a command, otherwise `file_failed`. */
 export type SourceErrorCode = 'file_failed' | 'input_closed'
 
 export function requestBody(
@@ -22,11 +22,11 @@ export function requestBody(
     throw invalid(
       `${name}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
     )
-  if (data.locked) throw invalid(`${name}: the stream is read by somebody else.`)
+  if (data.locked) throw invalid(`${name}: expected an unlocked stream, got one that has a reader.`)
   return fromStream(name, data, errorCode)
 }
 
-/** A text as its bytes; anything else as it is. */
+/** Encodes a string as UTF-8; returns anything else unchanged. */
 export function bytesOfText<Data>(data: string | Data): Data | Uint8Array {
   return typeof data === 'string' ? new TextEncoder().encode(data) : data
 }
@@ -35,7 +35,7 @@ function fromBytes(body: Uint8Array): RequestBody {
   return { body, failure: () => undefined, cancel: () => undefined }
 }
 
-/** Pulled, never ahead of the connection; and it remembers what went wrong, which `fetch` does not tell. */
+/** Reads the source on demand and remembers its error, which `fetch` does not report. */
 function fromStream(
   name: string,
   source: ReadableStream<Uint8Array>,
@@ -60,7 +60,7 @@ function fromStream(
         const part = await reader.read().catch((error: unknown) => {
           const reason = error instanceof Error ? error.message : String(error)
           throw fail(
-            new VitrineError(errorCode, `${name}: its source broke off: ${reason}`, { cause: error }),
+            new VitrineError(errorCode, `${name}: reading the source failed: ${reason}`, { cause: error }),
           )
         })
         if (part.done) {
@@ -77,12 +77,12 @@ function fromStream(
   return { body, failure: () => failed, cancel }
 }
 
-/** Browsers send no streams over HTTP/1.1; there it is collected first. */
+/** Converts a body for `fetch`. Browsers cannot send streams over HTTP/1.1, so there it is buffered first. */
 export async function sendable(body: RequestBody['body']): Promise<RequestInit> {
-  // The types ask for bytes that are not shared between threads; `fetch` itself says so where they are.
+  // The type excludes SharedArrayBuffer; `fetch` itself rejects it.
   if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> }
   if (!sendsStreams()) return { body: await new Response(body).blob() }
-  // Without the last two, Node keeps a copy of all that was sent, to send it again should it be redirected.
+  // Without the last two, Node keeps a copy of everything it sent, to resend it after a redirect.
   const init: RequestInit & { readonly duplex: 'half' } = {
     body,
     duplex: 'half',

@@ -8,28 +8,28 @@ import { RequestCancellation } from './request-cancellation.ts'
 
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below where the wire is. */
+  /** Segments of the path, below those of the client. */
   readonly path: readonly string[]
   readonly query?: Query
   readonly json?: unknown
   readonly bytes?: RequestBody
   readonly headers?: Readonly<Record<string, string>>
-  /** The caller's: when it aborts, the server is told, and what it then answers is the answer. */
+  /** The caller's signal: when it aborts, the call is cancelled at the server, whose response is the result. */
   readonly signal?: AbortSignal | undefined
-  /** When it aborts, nobody wants the answer any more: the connection is dropped. */
+  /** When it aborts, the connection is dropped. */
   readonly until?: AbortSignal | undefined
-  /** How long the answer may take at most; `none` is for work. By default a `GET` is a question, and the rest is work. */
+  /** Time limit for the response; default `timeoutMs` of the client for a GET, and none for other methods. */
   readonly limitMs?: number | 'none'
 }
 
-/** An answer that has begun, and how to be done with it. */
+/** A response whose headers have arrived, and how to end it. */
 export interface RequestResult {
   readonly response: Response
   readonly cancellation: RequestCancellation
   readonly endpoint: string
 }
 
-/** Asks, and throws whatever is no success. */
+/** Sends a request; throws the error of an unsuccessful response. */
 export async function request(http: HttpClient, options: RequestOptions): Promise<RequestResult> {
   const { method = 'GET', query = {}, bytes, signal, until } = options
   const path = pathOf([...http.parts, ...options.path])
@@ -70,7 +70,7 @@ async function contentOf(
   { json, bytes, headers }: RequestOptions,
   call: CancellableCall | undefined,
 ): Promise<RequestInit> {
-  // Whatever takes minutes: its headers come before anybody gives up on them, and its JSON in the end.
+  // Keep-alive: a response that takes minutes sends its headers before a proxy gives up.
   const defaults = { accept: 'application/json', 'vitrine-keepalive': 'true' }
   const all = { ...defaults, ...http.headers(), ...headers, ...call?.headers() }
   if (bytes !== undefined) {
@@ -86,17 +86,19 @@ function toJson(json: unknown): string {
     return JSON.stringify(json)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new VitrineError('argument_invalid', `It cannot be written as JSON: ${reason}`, { cause: error })
+    throw new VitrineError('argument_invalid', `Cannot serialize the request as JSON: ${reason}`, {
+      cause: error,
+    })
   }
 }
 
-/** Asks for JSON. The server answers with what the contract says; nothing here checks it a second time. */
+/** Requests JSON. The type is not checked here: the contract tests check the server's responses. */
 export async function requestJson<T>(http: HttpClient, options: RequestOptions): Promise<T> {
   const result = await request(http, options)
   return parseResponse(await textOf(result, options), result) as T
 }
 
-/** Read to its end, a connection can be used again. */
+/** Reads the whole body, so that the connection can be reused. */
 async function textOf({ response, cancellation }: RequestResult, { bytes }: RequestOptions): Promise<string> {
   try {
     return await response.text()
@@ -118,14 +120,18 @@ function parseJson(text: string, endpoint: string, status: number): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw connectionFailed(`${endpoint}: expected JSON, got something else with ${status}.`, error, status)
+    throw connectionFailed(
+      `${endpoint}: expected JSON, got another body with status ${status}.`,
+      error,
+      status,
+    )
   }
 }
 
-/** Asks for something to be done that has no answer. */
+/** Sends a request whose response has no body. */
 export async function requestVoid(http: HttpClient, options: RequestOptions): Promise<void> {
   const result = await request(http, options)
   const text = await textOf(result, options)
-  // What took long has begun as a success; what came of it is known now.
+  // With keep-alive, a response that began with 200 can end with a problem.
   if (text.trim() !== '') parseResponse(text, result)
 }

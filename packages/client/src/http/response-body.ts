@@ -2,7 +2,7 @@ import { connectionFailed } from './failures.ts'
 import type { HttpClient } from './http-client.ts'
 import { type RequestOptions, type RequestResult, request } from './request.ts'
 
-/** Asks for bytes, as they come. */
+/** Requests bytes and returns them as a stream. */
 export async function requestBytes(
   http: HttpClient,
   options: RequestOptions,
@@ -11,7 +11,7 @@ export async function requestBytes(
   return responseBody(await request(http, { ...options, headers }))
 }
 
-/** The body of an answer: pulled, and never complete when it is not. */
+/** The body of a response, read on demand. It fails if it is shorter than its content-length. */
 export function responseBody({
   response,
   cancellation,
@@ -27,7 +27,7 @@ export function responseBody({
         try {
           const part = await reader?.read()
           if (cancellation.cancelling !== undefined) {
-            // Of what was called off, nothing that is still on its way counts.
+            // After a cancellation, bytes that still arrive are dropped.
             await cancellation.cancelling
             throw cancellation.error()
           }
@@ -53,7 +53,7 @@ export function responseBody({
   )
 }
 
-/** Of what was compressed on its way, the length is another one. */
+/** The expected length; unknown for a compressed body, whose content-length is that of the compressed bytes. */
 function lengthOf(headers: Headers): number | undefined {
   const text = headers.get('content-length')
   return text === null || headers.has('content-encoding') ? undefined : Number(text)

@@ -1,4 +1,4 @@
-/** Makes parsed JSON something that nobody can change. However deep it is: it was nested by somebody else. */
+/** Freezes parsed JSON. Iterative, because the nesting comes from the server and may be deep. */
 export function deepFreeze<T>(value: T): T {
   const pending: unknown[] = [value]
   for (let one = pending.pop(); one !== undefined; one = pending.pop()) {

@@ -13,15 +13,15 @@ export interface TailPlan {
   readonly path: readonly string[]
   readonly query: Query
   readonly after: string | undefined
-  /** The events of one journal are told apart by their `seq`; those of several are not. */
+  /** With `one`, repeated events are dropped by their `seq`; events of several journals have no common `seq`. */
   readonly journals: 'one' | 'all'
-  /** Whether a connection that ends is followed by another. */
+  /** Whether to reconnect after a lost connection. */
   readonly resumes: boolean
-  /** Called when the server has said where it stands. */
+  /** Called when the server has sent a cursor. */
   onPositioned?(): void
 }
 
-/** What pages of `/events` take beside what streams take. */
+/** Options of `/events` that only pages have. */
 const pageOnlyOptions = {
   before: undefined,
   at: undefined,
@@ -30,13 +30,13 @@ const pageOnlyOptions = {
   wait: undefined,
 }
 
-/** Follows `/events`. */
+/** Tails `/events`. */
 export function tail(
   http: HttpClient,
   options: TailOptions & Pick<Partial<TailPlan>, 'onPositioned'>,
   scope?: 'all',
 ): AsyncIterableIterator<JournalItem, undefined> {
-  // What is left is for the server to know, or to refuse.
+  // The server checks the remaining options.
   const { after, signal, onPositioned, ...filter } = options
   const query = withFields('tail', filter, { scope, ...pageOnlyOptions })
   const journals = scope ?? 'one'
@@ -53,12 +53,12 @@ export function openTail(
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<JournalItem, undefined> {
   const source = new TailSource(http, plan)
-  // Now is when it is called, not when the first one is asked for.
+  // `now` is the moment of this call, not of the first `next`.
   if (plan.after === 'now' && !signal?.aborted) source.begin()
   return new PullIterator(source, signal)
 }
 
-/** Goes on behind its cursor over any number of connections: nothing twice, nothing left out. */
+/** Continues after its cursor over any number of connections: no event twice, none missing. */
 class TailSource implements PullSource<JournalItem> {
   readonly #http: HttpClient
   readonly #plan: TailPlan
@@ -74,11 +74,11 @@ class TailSource implements PullSource<JournalItem> {
     this.#after = plan.after
   }
 
-  /** Connects, and waits for the first words: the cursor in them is what `now` means. */
+  /** Connects and reads the first heartbeat, whose cursor is the position that `now` means. */
   begin(): void {
     this.#open()
       .then((frames) => frames.readAhead())
-      // Whoever asks for the first item is told.
+      // The first `next` throws the error.
       .catch(() => undefined)
   }
 
@@ -115,7 +115,7 @@ class TailSource implements PullSource<JournalItem> {
     return this.#opening
   }
 
-  /** The old connection is closed before there is another. */
+  /** Closes the connection before another one is opened. */
   #drop(): void {
     this.#opening?.then(
       (frames) => frames.close(),
@@ -136,7 +136,7 @@ class TailSource implements PullSource<JournalItem> {
       return undefined
     }
     if (frame.event !== undefined && frame.event !== 'gap') return undefined
-    // What the journal gave the server, as it is.
+    // The server sends journal items unchanged.
     const item = deepFreeze(data as JournalItem)
     const seq = isGap(item) ? item.data.to : item.seq
     this.#moveTo(frame.id ?? (isGap(item) ? item.data.cursor : undefined))

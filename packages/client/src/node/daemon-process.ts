@@ -14,12 +14,12 @@ export interface DaemonEndpoint {
   readonly token?: string
 }
 
-/** A daemon that this process started. */
+/** A daemon that is a child process of this one. */
 export class DaemonProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>
   readonly #command: string
   readonly #stderrTail: string[] = []
-  /** Settles when the program has ended and all that it said was read, or when it could not be started. */
+  /** Resolves with the reason when the program has exited and its output was read, or when it could not start. */
   readonly #ended: Promise<string>
   readonly #firstLine: Promise<string>
   readonly #kill = () => void this.#child.kill('SIGTERM')
@@ -32,29 +32,29 @@ export class DaemonProcess {
     })
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(error.message))
-      this.#child.once('close', (code, signal) => resolve(`it ended with ${signal ?? code}`))
+      this.#child.once('close', (code, signal) => resolve(`it exited with ${signal ?? code}`))
     })
     createInterface(this.#child.stderr).on('line', (line) => {
       this.#stderrTail.push(line)
       if (this.#stderrTail.length > maxStderrLines) this.#stderrTail.shift()
     })
-    // What comes after the first line is read as well: a full pipe would stop the daemon.
+    // The interface keeps reading after the first line: a full pipe would block the daemon.
     const lines = createInterface(this.#child.stdout)
     this.#firstLine = new Promise((resolve) => lines.once('line', resolve))
     process.once('exit', this.#kill)
     void this.#ended.then(() => process.off('exit', this.#kill))
   }
 
-  /** Where it listens, once it says so. */
+  /** The URL and token, from the daemon's first line of output. */
   async endpoint(signal?: AbortSignal): Promise<DaemonEndpoint> {
     const settled = new AbortController()
     const timedOut = new Promise<string>((resolve) => {
-      const timer = setTimeout(resolve, startMs, `it said nothing within ${startMs} ms`)
+      const timer = setTimeout(resolve, startMs, `no output within ${startMs} ms`)
       settled.signal.addEventListener('abort', () => clearTimeout(timer))
     })
-    const cancelled = new Promise<'called off'>((resolve) => {
-      if (signal?.aborted) resolve('called off')
-      signal?.addEventListener('abort', () => resolve('called off'), { signal: settled.signal })
+    const cancelled = new Promise<'cancelled'>((resolve) => {
+      if (signal?.aborted) resolve('cancelled')
+      signal?.addEventListener('abort', () => resolve('cancelled'), { signal: settled.signal })
     })
     try {
       const outcome = await Promise.race([
@@ -64,8 +64,8 @@ export class DaemonProcess {
         cancelled,
       ])
       if (typeof outcome === 'object') return outcome
-      if (outcome === 'called off')
-        throw new VitrineError('cancelled', 'It was called off before the daemon had started.', {
+      if (outcome === 'cancelled')
+        throw new VitrineError('cancelled', 'The start was cancelled before the daemon was ready.', {
           cause: signal?.reason,
         })
       throw connectionFailed(
@@ -76,7 +76,7 @@ export class DaemonProcess {
     }
   }
 
-  /** Politely, and after a while for certain. */
+  /** Sends SIGTERM, and SIGKILL after a grace period. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM')
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), graceMs)
@@ -90,7 +90,7 @@ function parseEndpoint(line: string): DaemonEndpoint | string {
     const { url, token } = JSON.parse(line) as Partial<DaemonEndpoint>
     if (typeof url === 'string') return { url, ...(typeof token === 'string' && { token }) }
   } catch {
-    // Said below.
+    // Reported below.
   }
-  return `expected its address as JSON, got ${JSON.stringify(line.slice(0, 200))}`
+  return `expected {"url", "token"} as JSON on stdout, got ${JSON.stringify(line.slice(0, 200))}`
 }

@@ -4,19 +4,19 @@ import { VitrineClient } from '../vitrine-client.ts'
 import { DaemonProcess } from './daemon-process.ts'
 
 export interface StartOptions {
-  /** What is run, with `--json` and the options below behind it; default `vitrine serve --port 0`. */
+  /** The command, to which `--json` and the options below are appended; default `vitrine serve --port 0`. */
   readonly command?: readonly string[]
   /** The data directory. */
   readonly data?: string
-  /** The folder that the default sandbox works in. */
+  /** The workspace of the default sandbox. */
   readonly root?: string
-  /** Beside the variables of this process. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
 /**
- * Starts a daemon that belongs to the client: it ends with `close()`, and with this process.
+ * Starts a daemon for this client. It ends with `close()`, and when this process exits.
  *
  * @example
  * await using client = await start()

@@ -6,12 +6,12 @@ import { type RequestOptions, requestJson } from '../http/request.ts'
 import { bytesOfText, requestBody } from '../http/request-body.ts'
 import { timeLimit } from './time-limit.ts'
 
-/** What goes along with the command. */
+/** Maximum size of stdin that is sent inside the JSON of the request. */
 const inlineBytes = 256 * 1024
-/** Encoded, three times as many at most: still an address that servers take. */
+/** Maximum length of the options in the query. Percent-encoded it triples at most, which servers still accept. */
 const maxQueryLength = 4_000
 
-/** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
+/** Runs a command to its end. The result has the outcome; throws only if the command did not start. */
 export async function exec(http: HttpClient, command: Command, options: ExecOptions): Promise<ExecResult> {
   const { signal } = options
   const began = performance.now()
@@ -36,7 +36,7 @@ async function execRequest(command: Command, options: ExecOptions): Promise<Requ
     return { ...post, json: { ...request, stdin } }
   const { body, ...rest } = requestBody('stdin', bytesOfText(stdin), 'input_closed')
   if (signal?.aborted) {
-    // Nothing will read it.
+    // The command will not run, so stdin is not needed.
     rest.cancel()
     return { ...post, json: request }
   }

@@ -9,7 +9,7 @@ import { type OutputEntry, outputChunk } from './output.ts'
 import { exitOf } from './process-info.ts'
 import { waitForExit } from './wait-for-exit.ts'
 
-/** A process as its caller holds it. */
+/** A handle to a process. */
 export class RemoteProcess implements Process {
   readonly id: string
   readonly pid?: number
@@ -17,7 +17,7 @@ export class RemoteProcess implements Process {
   readonly #sandbox: HttpClient
   #exit: Promise<ProcessExit> | undefined
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, { id, pid }: Pick<ProcessInfo, 'id' | 'pid'>) {
     this.id = id
     if (pid !== undefined) this.pid = pid
@@ -25,7 +25,7 @@ export class RemoteProcess implements Process {
     this.#http = http.at('processes', id)
   }
 
-  /** Nobody waits for it until somebody asks. */
+  /** Polling begins with the first access. */
   get exit(): Promise<ProcessExit> {
     if (this.#exit === undefined) {
       this.#exit = waitForExit(this.#sandbox, this.id)

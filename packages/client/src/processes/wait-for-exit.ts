@@ -7,7 +7,7 @@ import { recordedExit } from './recorded-exit.ts'
 
 const waitMs = 25_000
 
-/** The wire is at the sandbox. */
+/** Waits until a process has exited. `http` is scoped to the sandbox. */
 export async function waitForExit(http: HttpClient, process: string): Promise<ProcessExit> {
   const request = () =>
     requestJson<ProcessInfo>(http, {
@@ -20,7 +20,7 @@ export async function waitForExit(http: HttpClient, process: string): Promise<Pr
     return exitOf(info)!
   } catch (error) {
     if (!isVitrineError(error) || error.code !== 'sandbox_destroyed') throw error
-    // It ended with its sandbox, and who held it is still told how.
+    // The process ended with its sandbox; the journal still has its exit.
     const exit = await recordedExit(http, process)
     if (exit === undefined) throw error
     return exit

@@ -2,7 +2,7 @@ import { type Command, isVitrineError, type Lifecycle, VitrineError } from '@vit
 import type { HttpClient } from '../http/http-client.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 
-/** The wire is at the sandbox. */
+/** The lifecycle of one sandbox. `http` is scoped to it. */
 export class RemoteLifecycle implements Lifecycle {
   readonly #http: HttpClient
 
@@ -38,13 +38,13 @@ export class RemoteLifecycle implements Lifecycle {
     try {
       return (await requestJson<{ running: boolean }>(this.#http, { path: ['running'] })).running
     } catch (error) {
-      // What is gone does not run: that is the answer, and no failure.
+      // A destroyed sandbox does not run; for this method that is a result, not an error.
       if (isVitrineError(error) && error.code === 'sandbox_destroyed') return false
       throw error
     }
   }
 
-  /** A command that runs in the sandbox: a function could not be sent there. */
+  /** Takes a command that runs in the sandbox: a function cannot be sent to the server. */
   async onBeforeStop(hook: (() => void | Promise<void>) | Command): Promise<void> {
     if (typeof hook === 'function')
       throw new VitrineError(

@@ -43,7 +43,7 @@ export class RemoteSandbox implements Sandbox {
   readonly #http: HttpClient
   readonly #description: SandboxDescription
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, description: SandboxDescription) {
     const { id, provider, root, capabilities } = description
     this.id = id
@@ -62,7 +62,7 @@ export class RemoteSandbox implements Sandbox {
 
   as(context: CallContext): this {
     checkKeys('as', context, { run: true, session: true, turn: true, actor: true, traceparent: true })
-    // Nothing inherits from it: it is exactly this class.
+    // The cast holds because the class has no subclasses.
     return new RemoteSandbox(this.#http.as(context), this.#description) as this
   }
 
@@ -94,7 +94,7 @@ export class RemoteSandbox implements Sandbox {
     return this.sessions.open(options)
   }
 
-  /** The terminal of a process that was spawned with one, over a WebSocket. */
+  /** Opens the terminal of a process that was spawned with `tty`, over a WebSocket. */
   openTerminal(process: string): RemoteTerminal {
     return connectTerminal(this.#http, process)
   }

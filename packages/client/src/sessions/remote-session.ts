@@ -22,7 +22,7 @@ import { runTurn } from './run-turn.ts'
 import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
 import { SessionWatch } from './session-watch.ts'
 
-/** One conversation with an agent, at a daemon. What it says of itself is what was heard last. */
+/** One conversation with an agent at a daemon. Its fields show the state that was last received. */
 export class RemoteSession implements Session {
   readonly id: string
   readonly agent: string
@@ -32,7 +32,7 @@ export class RemoteSession implements Session {
   readonly #listeners = new Set<(event: JournalEvent) => void>()
   #state: SessionState
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, state: SessionState) {
     this.id = state.id
     this.agent = state.agent
@@ -65,7 +65,7 @@ export class RemoteSession implements Session {
       this.#state = { ...this.#state, busy: true }
     }
     try {
-      // A listener that answers what the agent asks must be there before it asks.
+      // Listeners answer the agent's requests, so the watch must be open before the agent can make one.
       await this.#watch.ready()
       return await runTurn(this.#http, { turn, prompt: content, rest, signal, onAccepted })
     } finally {
@@ -80,7 +80,7 @@ export class RemoteSession implements Session {
   }
 
   onEvent(listener: (event: JournalEvent) => void): () => void {
-    // The same function, given twice, listens twice.
+    // Wrapped, so that the same function can be added twice.
     const own = (event: JournalEvent) => listener(event)
     const release = this.#watch.use()
     this.#listeners.add(own)
@@ -145,19 +145,19 @@ export class RemoteSession implements Session {
   }
 
   async #onItem(item: JournalItem): Promise<void> {
-    // Whoever hears of a permission finds it among those that wait.
+    // Refresh first, so that a listener finds the permission of its event in `permissions`.
     if (isGap(item) || changesSession(item.type)) await this.#refresh()
     if (isGap(item)) return
     for (const listener of this.#listeners) {
       try {
         listener(item)
       } catch {
-        // An observer cannot fail what it observes.
+        // A listener's error must not end the watch.
       }
     }
   }
 
-  /** What cannot be heard now stays as it was. */
+  /** Fetches the state; keeps the old one if the request fails. */
   async #refresh(): Promise<void> {
     try {
       this.#state = await requestJson<SessionState>(this.#http, { path: [] })

@@ -9,7 +9,7 @@ import type { SessionState } from './session-state.ts'
 export class RemoteSessions implements Sessions {
   readonly #http: HttpClient
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient) {
     this.#http = http
   }

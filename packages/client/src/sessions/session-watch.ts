@@ -2,10 +2,10 @@ import type { JournalItem } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { tail } from '../journal/tail.ts'
 
-/** How long a prompt waits for the watch before it goes ahead without. */
+/** How long a prompt waits for the watch before it is sent without it. */
 const readyMs = 5_000
 
-/** Follows the events of one session, over one connection, for as long as somebody needs it. */
+/** Tails the events of one session over one connection, for as long as it has users. */
 export class SessionWatch {
   readonly #http: HttpClient
   readonly #session: string
@@ -14,14 +14,14 @@ export class SessionWatch {
   #stop: AbortController | undefined
   #ready: Promise<void> = Promise.resolve()
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, session: string, onItem: (item: JournalItem) => Promise<void>) {
     this.#http = http
     this.#session = session
     this.#onItem = onItem
   }
 
-  /** Returns how to say that it is not needed any more. */
+  /** Adds a user; returns a function that removes it. */
   use(): () => void {
     this.#users += 1
     if (this.#stop === undefined) this.#begin()
@@ -34,7 +34,7 @@ export class SessionWatch {
     }
   }
 
-  /** Whatever happens from then on is seen. */
+  /** Resolves when the tail is positioned, so that no later event is missed, or after a time limit. */
   async ready(): Promise<void> {
     const over = new AbortController()
     await Promise.race([this.#ready, this.#http.timing.sleep(readyMs, over.signal)])
@@ -48,7 +48,7 @@ export class SessionWatch {
     this.#ready = promise
     const options = { session: this.#session, after: 'now', signal: stop.signal, onPositioned: resolve }
     void this.#follow(tail(this.#http, options))
-      // It cannot go on; the next one who needs it begins again.
+      // The tail failed for good; the next user opens a new one.
       .catch(() => undefined)
       .then(() => {
         resolve()

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../http/request.ts'
 import { dataOf, errorOf, type FrameReader, requestFrames } from './frame-reader.ts'
 import { PullIterator, type PullSource } from './pull-iterator.ts'
 
-/** The items of a stream that has an end, and cannot be taken up again: cut before that, it is an error. */
+/** The items of a finite stream that cannot be resumed: a connection that is lost before its end is an error. */
 export function follow<Item>(
   http: HttpClient,
   { signal, ...options }: RequestOptions,
@@ -36,7 +36,7 @@ class FollowSource<Item> implements PullSource<Item> {
     }
   }
 
-  /** A server that goes down ends its streams as well; what they show has not ended. */
+  /** Throws if the stream ended because the server shuts down: the process that it shows goes on. */
   #ended(data: unknown): undefined {
     const { reason = 'over' } = data as { readonly reason?: string }
     if (reason !== 'over') throw this.#frames?.cutError()

@@ -4,22 +4,22 @@ import type { HttpClient } from '../http/http-client.ts'
 import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
 import { type Frame, SseParser } from './sse-parser.ts'
 
-/** Asks for a stream of frames. */
+/** Requests a stream of frames. */
 export async function requestFrames(http: HttpClient, options: RequestOptions): Promise<FrameReader> {
   const headers = { ...options.headers, accept: 'text/event-stream' }
   const result = await request(http, { ...options, headers })
-  const type = result.response.headers.get('content-type') ?? 'nothing'
+  const type = result.response.headers.get('content-type') ?? 'none'
   if (type.startsWith('text/event-stream')) return new FrameReader(result, http.timing.idleMs)
   result.cancellation.end('left')
   const { status } = result.response
   throw connectionFailed(
-    `${result.endpoint}: expected a stream, got ${status} with ${type}.`,
+    `${result.endpoint}: expected an event stream, got ${status} with content-type ${type}.`,
     undefined,
     status,
   )
 }
 
-/** The frames of one connection, read no further than whoever asks for them. */
+/** The frames of one connection, read on demand. */
 export class FrameReader {
   readonly #result: RequestResult
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -35,7 +35,7 @@ export class FrameReader {
     result.cancellation.beginStream()
   }
 
-  /** The next one; nothing once the connection has ended, in whatever way it ended. */
+  /** The next frame; undefined when the connection has ended. */
   async next(): Promise<Frame | undefined> {
     for (;;) {
       const frame = this.#frames.shift()
@@ -44,7 +44,7 @@ export class FrameReader {
     }
   }
 
-  /** Reads one chunk, so that it is here whatever becomes of the connection. */
+  /** Reads one chunk in advance, so that it is not lost with the connection. */
   readAhead(): Promise<boolean> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
@@ -76,9 +76,9 @@ export class FrameReader {
     this.#reader?.cancel().catch(() => undefined)
   }
 
-  /** A stream that is over without having said so was cut. */
+  /** The error of a stream that ended without an `end` frame. */
   cutError(): Error {
-    return connectionFailed(`${this.#result.endpoint}: the stream was cut.`)
+    return connectionFailed(`${this.#result.endpoint}: the connection was lost before the end of the stream.`)
   }
 }
 
@@ -86,11 +86,11 @@ export function dataOf(frame: Frame): unknown {
   try {
     return frame.data === '' ? {} : JSON.parse(frame.data)
   } catch (error) {
-    throw connectionFailed('The stream held a frame that is not JSON.', error)
+    throw connectionFailed('The stream contains a frame that is not JSON.', error)
   }
 }
 
-/** What an `error` frame says. */
+/** The error in an `error` frame. */
 export function errorOf(frame: Frame): Error {
   return fromProblem(dataOf(frame))
 }

@@ -1,12 +1,12 @@
-/** Where items come from, one at a time. */
+/** A source of items, one at a time. */
 export interface PullSource<Item> {
-  /** Nothing once there are no more. */
+  /** The next item; undefined at the end. */
   next(): Promise<Item | undefined>
-  /** A `next` that waits comes to its end. */
+  /** Releases the source; a pending `next` settles. */
   close(): void
 }
 
-/** Items of a source: in order however they are asked for, ended quietly by the signal or by leaving the loop. */
+/** Iterates a source. Concurrent `next` calls are served in order; the signal or leaving the loop ends it without an error. */
 export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined> {
   readonly #source: PullSource<Item>
   readonly #signal: AbortSignal | undefined
@@ -45,7 +45,7 @@ export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined
       const value = this.#isOver ? undefined : await this.#source.next()
       if (value !== undefined && !this.#isOver) return { value, done: false }
     } catch (error) {
-      // A read that was given up has nothing to say.
+      // The error of a read that was abandoned is ignored.
       if (!this.#isOver) {
         this.#close()
         throw error

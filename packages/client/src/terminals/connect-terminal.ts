@@ -5,18 +5,18 @@ import { connectionFailed } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { Listeners } from './listeners.ts'
 
-/** The terminal of a process: what it shows, and what is typed. Each `on…` returns how to stop listening. */
+/** The terminal of a process. Each `on…` method returns a function that removes the listener. */
 export interface RemoteTerminal {
-  /** Once something can be typed. Rejects when the terminal cannot be had. */
+  /** Resolves when input can be sent. Rejects when the terminal cannot be opened. */
   readonly ready: Promise<void>
   onData(listener: (data: Uint8Array) => void): () => void
-  /** The process has ended; who comes late is told at once. */
+  /** Called when the process has ended; a listener that is added later is called at once. */
   onExit(listener: (exit: ProcessExit) => void): () => void
-  /** The connection was lost, or the server refused something. The process goes on. */
+  /** Called when the connection is lost or the server reports an error. The process keeps running. */
   onError(listener: (error: VitrineError) => void): () => void
   send(data: string | Uint8Array): void
   resize(cols: number, rows: number): void
-  /** Leaves the terminal; the process goes on. */
+  /** Closes the connection; the process keeps running. */
   close(): void
 }
 
@@ -26,13 +26,13 @@ interface TerminalMessage extends Partial<ProcessExit> {
   readonly message?: string
 }
 
-/** The wire is at the sandbox. */
+/** Connects to the terminal of a process. `http` is scoped to the sandbox. */
 export function connectTerminal(http: HttpClient, process: string): RemoteTerminal {
   const path = pathOf([...http.parts, 'processes', process, 'terminal', 'ws'])
   const socket = new WebSocket(`${http.url.replace(/^http/, 'ws')}${path}`, protocolsOf(http))
   socket.binaryType = 'arraybuffer'
   const data = new Listeners<Uint8Array>()
-  const exits = new Listeners<ProcessExit>('keep')
+  const exits = new Listeners<ProcessExit>('replay')
   const errors = new Listeners<VitrineError>()
   const ready = Promise.withResolvers<void>()
   ready.promise.catch(() => undefined)
@@ -46,7 +46,7 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
   const close = () => {
     isClosed = true
     http.closing.removeEventListener('abort', close)
-    ready.reject(new VitrineError('cancelled', 'The terminal was left.'))
+    ready.reject(new VitrineError('cancelled', 'The terminal was closed by its client.'))
     if (socket.readyState === WebSocket.OPEN) sendJson({ type: 'close' })
     socket.close()
   }
@@ -74,7 +74,8 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
   })
   socket.addEventListener('close', ({ code }) => {
     http.closing.removeEventListener('abort', close)
-    if (!isClosed && !hasExited) fail(connectionFailed(`The terminal ${path} was cut (${code}).`))
+    if (!isClosed && !hasExited)
+      fail(connectionFailed(`${path}: the terminal's connection was lost (WebSocket code ${code}).`))
   })
   http.closing.addEventListener('abort', close)
 
@@ -95,7 +96,7 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
   }
 }
 
-/** Browsers let a page send no headers with a WebSocket: the token goes as a protocol. */
+/** Browsers cannot send headers with a WebSocket, so the token is sent as a subprotocol. */
 function protocolsOf({ token }: HttpClient): string[] {
   return token === undefined ? ['vitrine'] : ['vitrine', `vitrine.token.${token}`]
 }

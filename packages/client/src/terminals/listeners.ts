@@ -1,11 +1,11 @@
-/** Who wants to hear of something. With `keep`, who comes late is told what was said. */
+/** A set of listeners. With `replay`, a listener that is added later gets the last value. */
 export class Listeners<Value> {
   readonly #listeners = new Set<(value: Value) => void>()
   readonly #replays: boolean
   #last: { readonly value: Value } | undefined
 
-  constructor(mode?: 'keep') {
-    this.#replays = mode === 'keep'
+  constructor(mode?: 'replay') {
+    this.#replays = mode === 'replay'
   }
 
   add(listener: (value: Value) => void): () => void {
