@@ -20,6 +20,7 @@ it('exports these values and no others', () => {
     'isEventType',
     'isGap',
     'isId',
+    'isTraceparent',
     'isVitrineError',
     'matchTypes',
     'newId',

@@ -25,7 +25,7 @@ export const serverOptions = lazily({
           jsonBytes: z.optional(whole(1)),
           heartbeatMs: z.optional(milliseconds()),
           stallMs: z.optional(milliseconds()),
-          beatMs: z.optional(milliseconds()),
+          keepAliveMs: z.optional(milliseconds()),
           tokenMs: z.optional(milliseconds()),
         }),
       ),

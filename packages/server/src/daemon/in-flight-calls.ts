@@ -1,30 +1,30 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { HttpRequest } from '../http/http-request.ts'
 
-interface Running {
+interface InFlightCall {
   readonly caller: string
   readonly cancelled: AbortController
   readonly ended: Promise<unknown>
 }
 
 /**
- * Calls that can be called off by their id. Who only drops the connection learns nothing any more; who calls off is
- * told what really came of it.
+ * Running calls that can be cancelled by id. A client that only drops its connection does not learn the outcome; one
+ * that cancels still gets the response.
  */
 export class InFlightCalls {
-  readonly #running = new Map<string, Running>()
+  readonly #running = new Map<string, InFlightCall>()
 
-  /** Runs a call under its id; one that was called off before it began begins aborted. */
+  /** Runs a call under its id. With `vitrine-cancelled: true` the signal is aborted from the start. */
   async run<T>(
     id: string,
     request: Pick<HttpRequest, 'header'>,
     caller: string,
-    run: (calledOff: AbortSignal) => Promise<T>,
+    run: (cancelled: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
       throw new VitrineError(
         'argument_invalid',
-        'vitrine-call: expected an id of 8 to 128 letters and digits of its own.',
+        `vitrine-call: expected an unused id of 8 to 128 letters, digits, "_", "." and "-", got ${JSON.stringify(id)}.`,
       )
     const cancelled = new AbortController()
     if (request.header('vitrine-cancelled') === 'true') cancelled.abort()
@@ -38,11 +38,11 @@ export class InFlightCalls {
     }
   }
 
-  /** Settles once the call has ended. Nobody calls off what another token began. */
+  /** Cancels a call and waits for its end. A call of another token is left alone. */
   async cancel(id: string, caller: string): Promise<void> {
-    const running = this.#running.get(id)
-    if (running === undefined || running.caller !== caller) return
-    running.cancelled.abort()
-    await running.ended
+    const call = this.#running.get(id)
+    if (call === undefined || call.caller !== caller) return
+    call.cancelled.abort()
+    await call.ended
   }
 }

@@ -1,15 +1,15 @@
-/** The value of a promise, or nothing once the time has passed or the signal is aborted. */
-export async function resolvedWithin<T>(
+/** Resolves with the promise, or with undefined when the time has passed or the signal aborts. */
+export async function withTimeLimit<T>(
   promise: Promise<T>,
   milliseconds: number,
   signal?: AbortSignal,
 ): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const giveUp = () => late.resolve(undefined)
+  const expired = Promise.withResolvers<undefined>()
+  const giveUp = () => expired.resolve(undefined)
   const timer = setTimeout(giveUp, milliseconds)
   signal?.addEventListener('abort', giveUp, { once: true })
   try {
-    return await Promise.race([promise, late.promise])
+    return await Promise.race([promise, expired.promise])
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', giveUp)

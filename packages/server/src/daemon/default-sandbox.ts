@@ -4,14 +4,14 @@ import { newId } from '@vitrine/protocol'
 const label = 'vitrine.default'
 
 /**
- * The sandbox that routes without an id mean: made when it is first needed, and the same after a restart. It is known
- * by a label; another folder or another isolation is another sandbox, with an id of its own.
+ * The sandbox of routes without a sandbox id. It is created on first use and found again by its label after a restart;
+ * another folder or another isolation is another sandbox with another id.
  */
 export class DefaultSandbox {
   readonly #host: Host
   readonly #options: HostCreateOptions
   readonly #key: string
-  #next: string | undefined
+  #nextId: string | undefined
   #creating: Promise<HostSandbox> | undefined
 
   constructor(host: Host, options: HostCreateOptions = {}) {
@@ -21,14 +21,14 @@ export class DefaultSandbox {
   }
 
   get id(): string {
-    const known = this.#options.id ?? this.#known()
+    const known = this.#options.id ?? this.#findId()
     if (known !== undefined) return known
-    this.#next ??= newId('sandbox')
-    return this.#next
+    this.#nextId ??= newId('sandbox')
+    return this.#nextId
   }
 
   open(): Promise<HostSandbox> {
-    if (this.#creating === undefined && this.#isThere()) return this.#host.find(this.id)
+    if (this.#creating === undefined && this.#exists()) return this.#host.find(this.id)
     this.#creating ??= this.#create().finally(() => {
       this.#creating = undefined
     })
@@ -39,26 +39,26 @@ export class DefaultSandbox {
     const { id } = this
     const labels = { ...this.#options.labels, [label]: this.#key }
     const sandbox = await this.#host.create({ ...this.#options, id, labels })
-    // For the one after it, should it be destroyed.
-    this.#next = undefined
+    // A default sandbox that is created after this one was destroyed gets a new id.
+    this.#nextId = undefined
     return sandbox
   }
 
-  /** One that was given an id is that one, also when it is gone. */
-  #isThere(): boolean {
+  /** A configured id names that sandbox also when it was destroyed. */
+  #exists(): boolean {
     const { id: given } = this.#options
     return given === undefined
-      ? this.#known() !== undefined
+      ? this.#findId() !== undefined
       : this.#host.list().some(({ id }) => id === given)
   }
 
-  #known(): string | undefined {
+  #findId(): string | undefined {
     return this.#host.list().find(({ labels, state }) => labels[label] === this.#key && state !== 'destroyed')
       ?.id
   }
 }
 
-/** Another folder is another sandbox, and so is one that is isolated otherwise: it must not go on as it was. */
+/** The label's value: a sandbox with another folder or another isolation must not be reused. */
 function keyOf({ root = '', isolation = 'auto' }: NonNullable<HostCreateOptions['local']>): string {
   return `${isolation} ${root}`
 }

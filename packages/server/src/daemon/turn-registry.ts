@@ -1,20 +1,20 @@
 import type { HostSandbox } from '@vitrine/host'
 import { type ContentBlock, type PromptResult, type Session, VitrineError } from '@vitrine/protocol'
 
-interface Turn {
+interface RegisteredTurn {
   readonly session: string
   readonly result: Promise<PromptResult>
   readonly cancel: AbortController
-  over: boolean
+  isOver: boolean
 }
 
-const kept = 1_000
+const maxTurns = 1_000
 
-/** Turns that callers began, by their ids: sent twice, a prompt is one turn; asked late, its end is still known. */
-export class Turns {
-  readonly #turns = new Map<string, Turn>()
+/** Turns by id, so that a prompt that is sent twice is one turn, and its result can be fetched after its end. */
+export class TurnRegistry {
+  readonly #turns = new Map<string, RegisteredTurn>()
 
-  /** Begins a turn, or finds the one of that id; settles as the turn ends. */
+  /** Starts a turn, or returns the one with that id; settles when the turn ends. */
   begin(
     sandbox: HostSandbox,
     session: Session,
@@ -29,17 +29,17 @@ export class Turns {
     }
     const cancel = new AbortController()
     const result = session.prompt(content, { turn, signal: cancel.signal })
-    const begun: Turn = { session: session.id, result, cancel, over: false }
+    const registered: RegisteredTurn = { session: session.id, result, cancel, isOver: false }
     const end = () => {
-      begun.over = true
+      registered.isOver = true
     }
     result.then(end, end)
-    this.#turns.set(key, begun)
-    this.#forget()
+    this.#turns.set(key, registered)
+    this.#removeFinished()
     return result
   }
 
-  /** How it ended, once it has; nothing for a turn that is not known here, or is another session's. */
+  /** The result of a turn; undefined for an unknown turn and for one of another session. */
   result(sandbox: string, session: string, turn: string): Promise<PromptResult> | undefined {
     return this.#find(sandbox, session, turn)?.result
   }
@@ -48,15 +48,15 @@ export class Turns {
     this.#find(sandbox, session, turn)?.cancel.abort()
   }
 
-  #find(sandbox: string, session: string, turn: string): Turn | undefined {
+  #find(sandbox: string, session: string, turn: string): RegisteredTurn | undefined {
     const known = this.#turns.get(keyOf(sandbox, turn))
     return known?.session === session ? known : undefined
   }
 
-  /** The oldest that are over; one that runs is not forgotten. */
-  #forget(): void {
-    for (const [key, { over }] of this.#turns) {
-      if (this.#turns.size <= kept) return
+  /** Removes the oldest finished turns above the limit, never a running one. */
+  #removeFinished(): void {
+    for (const [key, { isOver: over }] of this.#turns) {
+      if (this.#turns.size <= maxTurns) return
       if (over) this.#turns.delete(key)
     }
   }

@@ -1,53 +1,57 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** Bytes on their way out. */
-export interface Outgoing {
+/** The bytes of a request. */
+export interface RequestBody {
   readonly body: ReadableStream<Uint8Array> | Uint8Array
-  /** What broke at its source, if that is what broke. */
+  /** The error of the source, if the source failed. */
   failure(): VitrineError | undefined
-  /** Nobody reads it any more. */
+  /** Cancels the source. */
   cancel(): void
 }
 
-/** `file_failed`, or `input_closed` for the input of a command: what a source that breaks is blamed with. */
-export type BrokenCode = 'file_failed' | 'input_closed'
+/** The error code when the source fails: `input_closed` for the input of a command, otherwise `file_failed`. */
+export type SourceErrorCode = 'file_failed' | 'input_closed'
 
-export function outgoing(
-  what: string,
+export function requestBody(
+  name: string,
   data: Uint8Array | ReadableStream<Uint8Array> | undefined,
-  broken: BrokenCode = 'file_failed',
-): Outgoing {
-  if (data instanceof Uint8Array) return whole(data)
+  errorCode: SourceErrorCode = 'file_failed',
+): RequestBody {
+  if (data instanceof Uint8Array) return fromBytes(data)
   if (!(data instanceof ReadableStream))
     throw invalid(
-      `${what}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
+      `${name}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
     )
-  if (data.locked) throw invalid(`${what}: the stream is read by somebody else.`)
-  return streamed(what, data, broken)
+  if (data.locked) throw invalid(`${name}: expected an unlocked stream, got one that has a reader.`)
+  return fromStream(name, data, errorCode)
 }
 
-/** A text as its bytes; anything else as it is. */
+/** Encodes a string as UTF-8; returns anything else unchanged. */
 export function bytesOfText<Data>(data: string | Data): Data | Uint8Array {
   return typeof data === 'string' ? new TextEncoder().encode(data) : data
 }
 
-function whole(body: Uint8Array): Outgoing {
+function fromBytes(body: Uint8Array): RequestBody {
   return { body, failure: () => undefined, cancel: () => undefined }
 }
 
-/** Pulled, never ahead of the connection; and it remembers what went wrong, which `fetch` does not tell. */
-function streamed(what: string, source: ReadableStream<Uint8Array>, broken: BrokenCode): Outgoing {
+/** Reads the source on demand and remembers its error, which `fetch` does not report. */
+function fromStream(
+  name: string,
+  source: ReadableStream<Uint8Array>,
+  errorCode: SourceErrorCode,
+): RequestBody {
   const reader = source.getReader()
   let failed: VitrineError | undefined
   let isOver = false
-  const leave = () => {
+  const cancel = () => {
     if (isOver) return
     isOver = true
     reader.cancel().catch(() => undefined)
   }
   const fail = (error: VitrineError) => {
     failed = error
-    leave()
+    cancel()
     return error
   }
   const body = new ReadableStream<Uint8Array>(
@@ -55,28 +59,30 @@ function streamed(what: string, source: ReadableStream<Uint8Array>, broken: Brok
       async pull(controller) {
         const part = await reader.read().catch((error: unknown) => {
           const reason = error instanceof Error ? error.message : String(error)
-          throw fail(new VitrineError(broken, `${what}: its source broke off: ${reason}`, { cause: error }))
+          throw fail(
+            new VitrineError(errorCode, `${name}: reading the source failed: ${reason}`, { cause: error }),
+          )
         })
         if (part.done) {
           isOver = true
           controller.close()
         } else if (!(part.value instanceof Uint8Array))
-          throw fail(invalid(`${what}: expected bytes from the stream, got ${typeof part.value}.`))
+          throw fail(invalid(`${name}: expected bytes from the stream, got ${typeof part.value}.`))
         else controller.enqueue(part.value)
       },
-      cancel: leave,
+      cancel,
     },
     { highWaterMark: 0 },
   )
-  return { body, failure: () => failed, cancel: leave }
+  return { body, failure: () => failed, cancel }
 }
 
-/** Browsers send no streams over HTTP/1.1; there it is collected first. */
-export async function sendable(body: Outgoing['body']): Promise<RequestInit> {
-  // The types ask for bytes that are not shared between threads; `fetch` itself says so where they are.
+/** Converts a body for `fetch`. Browsers cannot send streams over HTTP/1.1, so there it is buffered first. */
+export async function sendable(body: RequestBody['body']): Promise<RequestInit> {
+  // The type excludes SharedArrayBuffer; `fetch` itself rejects it.
   if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> }
   if (!sendsStreams()) return { body: await new Response(body).blob() }
-  // Without the last two, Node keeps a copy of all that was sent, to send it again should it be redirected.
+  // Without the last two, Node keeps a copy of everything it sent, to resend it after a redirect.
   const init: RequestInit & { readonly duplex: 'half' } = {
     body,
     duplex: 'half',

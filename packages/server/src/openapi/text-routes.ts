@@ -1,7 +1,7 @@
 const problem = { $ref: '#/components/responses/Problem' }
 
-/** The routes that have no handler in the table: both are texts. */
-export const outsideTheTable = {
+/** The two routes that are not in the route table; the router serves their texts directly. */
+export const textRoutes = {
   '/openapi.json': {
     get: {
       operationId: 'readOpenApi',
@@ -27,7 +27,7 @@ export const outsideTheTable = {
   '/metrics': {
     get: {
       operationId: 'readMetrics',
-      summary: 'What the daemon counts, in the text format of Prometheus.',
+      summary: 'Metrics of the daemon in the text format of Prometheus.',
       'x-access': 'read',
       responses: {
         200: { description: 'Done.', content: { 'text/plain': { schema: { type: 'string' } } } },
