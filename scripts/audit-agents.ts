@@ -20,7 +20,7 @@ interface Row {
   readonly latest: string
   readonly engines: string
   readonly note: string
-  readonly gone: boolean
+  readonly isUnpublished: boolean
 }
 
 const run = promisify(execFile)
@@ -36,9 +36,9 @@ async function view(npm: NpmClient, spec: string): Promise<Published | undefined
     // A version that is not there is an empty answer and no error.
     return stdout.trim() === '' ? undefined : (JSON.parse(stdout) as Published)
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
-    if (/\bE404\b|\bETARGET\b/.test(said)) return undefined
-    throw new Error(`npm view ${spec} failed: ${said.trim() || String(error)}`, { cause: error })
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
+    if (/\bE404\b|\bETARGET\b/.test(stderr)) return undefined
+    throw new Error(`npm view ${spec} failed: ${stderr.trim() || String(error)}`, { cause: error })
   }
 }
 
@@ -73,7 +73,7 @@ async function audit(npm: NpmClient, agent: string, name: string, pinned: string
     latest: latest ?? '-',
     engines: found?.engines?.node ?? '-',
     note: notes.join('; ') || (latest === pinned ? 'up to date' : ''),
-    gone: found === undefined,
+    isUnpublished: found === undefined,
   }
 }
 
@@ -104,4 +104,4 @@ await Promise.all(
   }),
 )
 show(rows)
-if (rows.some(({ gone }) => gone)) process.exitCode = 1
+if (rows.some(({ isUnpublished: gone }) => gone)) process.exitCode = 1

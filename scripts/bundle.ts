@@ -8,7 +8,7 @@ export async function bundleCommand(root: string): Promise<void> {
   await using build = await rolldown({
     input: join(dist, 'main.js'),
     platform: 'node',
-    plugins: [atHome(join(root, 'packages')), plainBuiltins()],
+    plugins: [resolveFromPackage(join(root, 'packages')), plainBuiltins()],
   })
   await build.write({
     dir: dist,
@@ -43,7 +43,7 @@ const common =
   /packages.(?:protocol|views|journal|host|cli).|node_modules.(?:zod.v4.(?:core|mini)|picocolors|@opentelemetry)./
 
 /** Code that looks for files of its package still finds them there. */
-function atHome(packages: string): Plugin {
+function resolveFromPackage(packages: string): Plugin {
   return {
     name: 'at-home',
     transform: {

@@ -11,11 +11,11 @@ export async function formComplaints(document: Json): Promise<string[]> {
 /** Schemas of a document that say nothing, and `Json` where a shape is known. */
 export function schemaComplaints(document: Json): string[] {
   const found = schemasIn(document)
-  const allowed = [...foreign.keys()]
+  const allowed = [...anyJsonFields.keys()]
   const uses = found.filter(({ schema }) => schema.$ref === anyJson).map(({ path }) => path)
   return [
     ...found
-      .filter(({ path, schema }) => saysNothing(schema) && !path.endsWith('/Json') && !noFields.has(path))
+      .filter(({ path, schema }) => isUnconstrained(schema) && !path.endsWith('/Json') && !noFields.has(path))
       .map(({ path }) => `${path} says nothing: give it a schema.`),
     ...uses
       .filter((path) => !allowed.some((place) => path.endsWith(place)))
@@ -36,7 +36,7 @@ const noFields = new Set(
 )
 
 /** Every place that may hold any JSON, by the end of its path, and whose it is. */
-const foreign = new Map([
+const anyJsonFields = new Map([
   ['/_meta/anyOf/0/additionalProperties', 'a message to an agent'],
   ['ForeignEvent/properties/data/properties/data', 'a foreign event'],
   ['AgentMessageEvent/properties/data/properties/message', 'a message of an agent'],
@@ -54,15 +54,15 @@ const foreign = new Map([
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])
 
-interface Found {
+interface FoundSchema {
   /** Where it is, without the words that every response and body has. */
   readonly path: string
   readonly schema: Json
 }
 
 /** Every schema of a document, those within others included. */
-function schemasIn(document: Json): Found[] {
-  const found: Found[] = []
+function schemasIn(document: Json): FoundSchema[] {
+  const found: FoundSchema[] = []
   const visit = (schema: unknown, path: string) => {
     if (typeof schema === 'boolean') return void (schema && found.push({ path, schema: {} }))
     if (!isObject(schema)) return
@@ -90,7 +90,7 @@ function schemasIn(document: Json): Found[] {
 const annotations = ['description', 'title', 'deprecated', 'default', 'example', 'examples']
 
 /** Any value fits, or any object. */
-function saysNothing(schema: Json): boolean {
+function isUnconstrained(schema: Json): boolean {
   const keywords = Object.keys(schema).filter((key) => !annotations.includes(key))
   if (keywords.length === 0) return true
   const hasFields = entriesOf(schema.properties).length > 0 || isObject(schema.additionalProperties)

@@ -39,7 +39,7 @@ function namesOf(path: string): Names {
 }
 
 /** What is in one of them is in all of them together, as often as in the one that has it most often. */
-function together(all: readonly Names[]): Names {
+function union(all: readonly Names[]): Names {
   const names = new Map<string, number>()
   for (const [name, count] of all.flatMap((one) => [...one]))
     names.set(name, Math.max(count, names.get(name) ?? 0))
@@ -47,7 +47,7 @@ function together(all: readonly Names[]): Names {
 }
 
 /** The names of `some` that `others` lack, in order. */
-function without(some: Names, others: Names): string[] {
+function missingFrom(some: Names, others: Names): string[] {
   return [...some.keys()].filter((name) => some.get(name)! > (others.get(name) ?? 0)).toSorted()
 }
 
@@ -67,7 +67,7 @@ if (first === undefined) {
 const before = namesOf(first)
 if (later.length === 0) print('ran', [...before.keys()].toSorted())
 else {
-  const after = together(later.map(namesOf))
-  print('gone', without(before, after))
-  print('new', without(after, before))
+  const after = union(later.map(namesOf))
+  print('gone', missingFrom(before, after))
+  print('new', missingFrom(after, before))
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Size } from './measurement.ts'
 
-export type Command =
+export type BenchCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'list' }
   | { readonly kind: 'wrong'; readonly message: string }
@@ -13,7 +13,7 @@ export type Command =
     }
 
 /** Reads the arguments of `npm run bench --`; `known` are the names of the benchmarks. */
-export function parseCommand(args: readonly string[], known: readonly string[]): Command {
+export function parseCommand(args: readonly string[], known: readonly string[]): BenchCommand {
   const read = parse(args)
   if ('message' in read) return { kind: 'wrong', message: read.message }
   const { values, positionals: names } = read

@@ -1,6 +1,6 @@
 import type { Benchmarks } from './benchmarks.ts'
 import type { Size } from './measurement.ts'
-import type { Outcome } from './running/run-benchmarks.ts'
+import type { MeasurementOutcome } from './running/run-benchmarks.ts'
 
 /** One measured line. A figure without a bar is there to be looked at. */
 export interface Row {
@@ -12,13 +12,13 @@ export interface Row {
 }
 
 /** All measurements in one table; the reasons of those that failed are below it, since they are long. */
-export function table(outcomes: readonly Outcome[], size: Size): string {
+export function table(outcomes: readonly MeasurementOutcome[], size: Size): string {
   const cells = [['', 'what', 'measured', 'against', 'bar', ''], ...outcomes.flatMap(linesOf)]
   const notes = size === 'tiny' ? ['tiny sizes: the figures mean nothing'] : []
   return ['', columns(cells), ...notes, ...outcomes.flatMap(({ failure }) => failure ?? [])].join('\n')
 }
 
-function linesOf({ benchmark, measurement, rows, failure }: Outcome): string[][] {
+function linesOf({ benchmark, measurement, rows, failure }: MeasurementOutcome): string[][] {
   const name = `${benchmark} ${measurement}`
   if (failure !== undefined) return [[name, '', '', '', '', 'FAILED']]
   return rows.map(({ what, measured, against, bar, holds }) => [

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { benchmarks } from '../src/benchmarks.ts'
 import type { Measurement } from '../src/measurement.ts'
 import type { Row } from '../src/report.ts'
-import { type Outcome, runBenchmarks } from '../src/running/run-benchmarks.ts'
+import { type MeasurementOutcome, runBenchmarks } from '../src/running/run-benchmarks.ts'
 
 /** Beside the limits of its measurements: a build, an installation of the peers, and the ends of processes. */
 const moreMs = 15 * 60_000
@@ -12,7 +12,7 @@ describe.each(Object.entries(benchmarks))('the benchmark %s with tiny sizes', (n
   const timeout = measurements.reduce((sum, { limitMs }) => sum + limitMs.tiny, moreMs)
 
   it('gives finite figures and every bar that it names', { timeout }, async ({ signal }) => {
-    const outcomes: Outcome[] = []
+    const outcomes: MeasurementOutcome[] = []
     for await (const outcome of runBenchmarks({
       catalogue: new URL('../src/benchmarks.ts', import.meta.url),
       benchmarks,
@@ -35,8 +35,8 @@ function expectFigures({ name, bars }: Measurement, rows: readonly Row[]): void 
     expect(figures, what).not.toMatch(/NaN|Infinity|undefined|not available/)
     expect(holds === null, `${what}: a figure has a bar or is only to be looked at`).toBe(bar === '')
   }
-  const told = new Set(rows.map(({ bar }) => bar).filter((bar) => bar !== ''))
-  expect([...told].toSorted(), name).toEqual([...new Set(bars)].toSorted())
+  const actualBars = new Set(rows.map(({ bar }) => bar).filter((bar) => bar !== ''))
+  expect([...actualBars].toSorted(), name).toEqual([...new Set(bars)].toSorted())
 }
 
 describe('the catalogue', () => {

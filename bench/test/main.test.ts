@@ -29,7 +29,7 @@ describe('npm run bench', () => {
     const child = start('agents', '--tiny')
     const out = text(child.stdout)
     const exited = once(child, 'exit')
-    for await (const said of child.stderr) if (String(said).includes('agents: burst')) break
+    for await (const output of child.stderr) if (String(output).includes('agents: burst')) break
     child.kill('SIGINT')
     expect(await exited).toEqual([1, null])
     expect(await out).toContain('agents burst was interrupted.')

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process as itself: a pid alone may be another's later. */
-export interface Seen {
+export interface ProcessIdentity {
   readonly pid: number
   readonly command: string
   readonly started: string
 }
 
 /** What carries the mark of this sandbox, and everything that was started by it. */
-export function processesOf(sandbox: string): Seen[] {
+export function processesOf(sandbox: string): ProcessIdentity[] {
   const mark = `VITRINE_SANDBOX=${sandbox}@`
   const all = running()
   const own = all.filter(({ pid }) =>
@@ -20,7 +20,7 @@ export function processesOf(sandbox: string): Seen[] {
 }
 
 /** The process that a sandbox knows by this pid: behind a wall pids are its own. */
-export function processInside(sandbox: string, pid: number): Seen | undefined {
+export function processInside(sandbox: string, pid: number): ProcessIdentity | undefined {
   const known = processesOf(sandbox).map((seen) => ({ seen, pids: pidsOf(seen.pid) }))
   const [outermost] = known
     .filter(({ pids }) => pids.at(-1) === pid)
@@ -35,7 +35,7 @@ function pidsOf(pid: number): number[] {
 }
 
 /** A process and everything that was started by it. */
-export function treeOf(pid: number): Seen[] {
+export function treeOf(pid: number): ProcessIdentity[] {
   const all = running()
   return withDescendants(
     all.filter((one) => one.pid === pid),
@@ -44,16 +44,16 @@ export function treeOf(pid: number): Seen[] {
 }
 
 /** Whose command line has this text; arguments are joined with a space. */
-export function processesWith(text: string): Seen[] {
+export function processesWith(text: string): ProcessIdentity[] {
   return running().filter(({ command }) => command.includes(text))
 }
 
 /** Those of them that are still there. */
-export function stillThere(seen: Iterable<Seen>): Seen[] {
+export function stillRunning(seen: Iterable<ProcessIdentity>): ProcessIdentity[] {
   return [...seen].filter(({ pid, started }) => statOf(pid)?.started === started)
 }
 
-function running(): (Seen & { readonly parent: number })[] {
+function running(): (ProcessIdentity & { readonly parent: number })[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -64,7 +64,10 @@ function running(): (Seen & { readonly parent: number })[] {
     })
 }
 
-function withDescendants(roots: readonly Seen[], all: readonly (Seen & { parent: number })[]): Seen[] {
+function withDescendants(
+  roots: readonly ProcessIdentity[],
+  all: readonly (ProcessIdentity & { parent: number })[],
+): ProcessIdentity[] {
   const found = new Map(roots.map((one) => [one.pid, one]))
   for (let before = -1; before !== found.size; ) {
     before = found.size

@@ -1,10 +1,10 @@
 import type { JournalEvent, Session } from '@vitrine/protocol'
 import { expect } from 'vitest'
 import type { ModelServer } from '../../packages/agents/test/model/server.ts'
-import type { Expected } from './expected.ts'
-import { allEvents, type Scene } from './scene.ts'
+import type { ExpectedBehaviour } from './expected.ts'
+import { type AgentFixture, allEvents } from './fixture.ts'
 
-interface Restoring {
+interface RestoreFacts {
   readonly session: Session
   readonly model: ModelServer
   /** When it was asked to come back. */
@@ -14,24 +14,31 @@ interface Restoring {
   /** The first prompt since. */
   readonly prompt: string
   /** A word from before. */
-  readonly knows: string
+  readonly remembers: string
 }
 
 /** How it came back, and that its model is told what was said before: by the agent itself, or in our words. */
 export async function expectRestored(
-  { sandbox, expected }: Pick<Scene, 'sandbox' | 'expected'>,
-  { session, model, before, since = Date.parse(session.info.createdAt), prompt, knows }: Restoring,
+  { sandbox, expected }: Pick<AgentFixture, 'sandbox' | 'expected'>,
+  {
+    session,
+    model,
+    before,
+    since = Date.parse(session.info.createdAt),
+    prompt,
+    remembers: knows,
+  }: RestoreFacts,
 ): Promise<void> {
-  const way = await wayOf(sandbox, session.id)
-  expect(waysFor(expected, since, before)).toContain(way)
-  const asked = model.requests.findLast(
+  const method = await restoreMethodOf(sandbox, session.id)
+  expect(expectedMethods(expected, since, before)).toContain(method)
+  const request = model.requests.findLast(
     (request) => request.tools.length > 0 && request.prompt.includes(prompt),
   )
-  expect(asked).toBeDefined()
-  expect(way === 'transcript' ? asked?.prompt : asked?.earlier).toContain(knows)
+  expect(request).toBeDefined()
+  expect(method === 'transcript' ? request?.prompt : request?.earlier).toContain(knows)
 }
 
-async function wayOf(sandbox: Scene['sandbox'], session: string): Promise<unknown> {
+async function restoreMethodOf(sandbox: AgentFixture['sandbox'], session: string): Promise<unknown> {
   const restored = (await allEvents(sandbox)).filter(
     (event: JournalEvent) =>
       event.type === 'session.updated' && event.session === session && 'restored' in event.data,
@@ -40,7 +47,11 @@ async function wayOf(sandbox: Scene['sandbox'], session: string): Promise<unknow
 }
 
 /** What is about to be old enough may be so by the time that it is asked. */
-function waysFor({ restored, loadsAfterMs = 0 }: Expected, since: number, before: number): string[] {
+function expectedMethods(
+  { restored, loadsAfterMs = 0 }: ExpectedBehaviour,
+  since: number,
+  before: number,
+): string[] {
   if (loadsAfterMs === 0 || before - since > loadsAfterMs) return [restored]
   return Date.now() - since < loadsAfterMs ? ['transcript'] : ['transcript', restored]
 }

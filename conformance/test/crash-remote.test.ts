@@ -12,7 +12,7 @@ import { background } from '../src/waiting/background.ts'
 import { eventually } from '../src/waiting/within.ts'
 import { differenceOf, holeFaults, outputFaults, recordFaults, turnFaults } from './crash-faults.ts'
 import { type AskedTurn, sessionId, survives, Work, write } from './crash-load.ts'
-import { Follower, isMessage } from './follower.ts'
+import { isMessage, TailFollower } from './follower.ts'
 import { KillableDaemon } from './killable-daemon.ts'
 import { countProcesses } from './sandboxes.ts'
 
@@ -35,8 +35,8 @@ it.each([
     await daemon.start()
     const sandbox = await connect().create()
     // None of these is made anew, whatever happens.
-    const ofAll = new Follower(connect().events(), lastMessage)
-    const ofOne = numbers(1, 3).map(() => new Follower(connect().journal(sandbox.id).tail(), lastMessage))
+    const ofAll = new TailFollower(connect().events(), lastMessage)
+    const ofOne = numbers(1, 3).map(() => new TailFollower(connect().journal(sandbox.id).tail(), lastMessage))
     const enough = new AbortController()
     onTestFinished(() => enough.abort())
     const writers = numbers(1, 3).map((name) => background(write(sandbox, `writer ${name}`, enough.signal)))
@@ -89,7 +89,7 @@ it.each([
 async function killInTheMiddle(
   daemon: KillableDaemon,
   work: Work,
-  followers: readonly Follower[],
+  followers: readonly TailFollower[],
   random: Random,
 ): Promise<void> {
   await work.begin()

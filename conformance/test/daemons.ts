@@ -10,7 +10,7 @@ import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.
 const token = 'conformance-token'
 
 /** A daemon in this process, on a port of its own, and a client that holds each of its responses to the contract. */
-export class Daemon {
+export class InProcessDaemon {
   readonly client: VitrineClient
   readonly #data: string
   readonly #store: StoreDriver | undefined
@@ -26,13 +26,15 @@ export class Daemon {
   }
 
   /** `journals` are those that can be read before anything is in them. */
-  static async open(options: { store?: StoreDriver; journals?: readonly string[] } = {}): Promise<Daemon> {
+  static async open(
+    options: { store?: StoreDriver; journals?: readonly string[] } = {},
+  ): Promise<InProcessDaemon> {
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-daemon-'))
     chmodSync(data, 0o711)
-    for (const id of options.journals ?? []) remember(data, id)
+    for (const id of options.journals ?? []) writeRecord(data, id)
     const host = await open(data, options.store)
-    return new Daemon(data, options.store, host, await serve(host, 0))
+    return new InProcessDaemon(data, options.store, host, await serve(host, 0))
   }
 
   get url(): string {
@@ -76,7 +78,7 @@ function serve(host: Host, port: number): Promise<Listening> {
 }
 
 /** A sandbox that is gone; its journal can be read all the same. */
-function remember(data: string, id: string): void {
+function writeRecord(data: string, id: string): void {
   mkdirSync(join(data, 'records'), { recursive: true })
   const record = {
     id,

@@ -5,7 +5,7 @@ import { message } from '../src/events/inputs.ts'
 import { scale } from '../src/scale.ts'
 import { background } from '../src/waiting/background.ts'
 import { eventually, within } from '../src/waiting/within.ts'
-import { Daemon } from './daemons.ts'
+import { InProcessDaemon } from './daemons.ts'
 import { ObservedServer } from './observed-server.ts'
 
 const id = 'sbx_read'
@@ -30,10 +30,10 @@ it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleS
   // More than the buffers of both sides hold, several times.
   const padding = 'x'.repeat(1_000)
   const { daemon, writer } = await opened()
-  const patient = await served(daemon)
+  const lenient = await served(daemon)
   const strict = await served(daemon, { stallMs: 1_000 })
   const cursors: (string | null)[] = []
-  const quick = new Reader(patient.connect().journal(id).tail())
+  const quick = new Reader(lenient.connect().journal(id).tail())
   const slow = new Reader(
     strict
       .connect((after) => cursors.push(after))
@@ -74,12 +74,12 @@ it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleS
 }, 300_000)
 
 async function opened() {
-  const daemon = await Daemon.open({ journals: [id] })
+  const daemon = await InProcessDaemon.open({ journals: [id] })
   onTestFinished(() => daemon.close())
   return { daemon, writer: await daemon.host.store.journal(id) }
 }
 
-async function served(daemon: Daemon, limits = {}): Promise<ObservedServer> {
+async function served(daemon: InProcessDaemon, limits = {}): Promise<ObservedServer> {
   const server = await ObservedServer.of(daemon.host, limits)
   onTestFinished(() => server.close())
   return server

@@ -3,7 +3,7 @@ import { background } from '../src/waiting/background.ts'
 import { within } from '../src/waiting/within.ts'
 
 /** Reads one iterator from its first item to the last message, and keeps everything. */
-export class Follower {
+export class TailFollower {
   readonly items: JournalItem[] = []
   readonly #reading: Promise<void>
   #failure: unknown

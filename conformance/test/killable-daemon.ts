@@ -20,7 +20,7 @@ export class KillableDaemon {
 
   /** One that does not run yet. */
   static async at(isolation: 'none' | 'bubblewrap', random: Random): Promise<KillableDaemon> {
-    return new KillableDaemon(await quietPort(random), isolation)
+    return new KillableDaemon(await stablePort(random), isolation)
   }
 
   connect(): VitrineClient {
@@ -41,10 +41,10 @@ export class KillableDaemon {
   /** One that dies while it starts, recovers or has just begun to listen. */
   async killDuringStart(milliseconds: number): Promise<void> {
     const args = ['serve', '--json', '--data', this.#data, ...this.#flags]
-    const young = vitrine(args, { env: { VITRINE_TOKEN: token } })
+    const daemon = vitrine(args, { env: { VITRINE_TOKEN: token } })
     await sleep(milliseconds)
-    young.signal('SIGKILL')
-    await young.exit()
+    daemon.signal('SIGKILL')
+    await daemon.exit()
   }
 
   fetch(path: string): Promise<Response> {
@@ -53,7 +53,7 @@ export class KillableDaemon {
 }
 
 /** Below those that the kernel gives to anybody who asks: it must be free again after each death. */
-async function quietPort(random: Random): Promise<number> {
+async function stablePort(random: Random): Promise<number> {
   for (;;) {
     const port = between(random, 12_000, 30_000)
     const isFree = await new Promise<boolean>((resolve) => {

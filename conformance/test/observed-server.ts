@@ -34,10 +34,10 @@ export class ObservedServer {
   }
 
   async openStreams(): Promise<number> {
-    const answer = await fetch(`${this.#listening.url}/metrics`, {
+    const response = await fetch(`${this.#listening.url}/metrics`, {
       headers: { authorization: `Bearer ${token}` },
     })
-    return Number(/^vitrine_streams_open (\d+)$/m.exec(await answer.text())?.[1])
+    return Number(/^vitrine_streams_open (\d+)$/m.exec(await response.text())?.[1])
   }
 
   async close(): Promise<void> {

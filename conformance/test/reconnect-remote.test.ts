@@ -6,14 +6,14 @@ import { scale } from '../src/scale.ts'
 import { background } from '../src/waiting/background.ts'
 import { takeTo } from '../src/waiting/take.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
-import { Daemon } from './daemons.ts'
+import { InProcessDaemon } from './daemons.ts'
 
 const id = 'sbx_read'
 const readers = 10
 const { cuts, eventsWhileCut: events } = scale
 
 it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon are cut while ${events} events pass`, async () => {
-  const daemon = await Daemon.open({ journals: [id] })
+  const daemon = await InProcessDaemon.open({ journals: [id] })
   const proxy = await CuttingProxy.to(daemon.url)
   const client = daemon.connect(proxy.url)
   try {

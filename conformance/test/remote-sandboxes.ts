@@ -1,7 +1,7 @@
 import { memoryStore } from '@vitrine/journal'
 import { afterAll } from 'vitest'
-import type { MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
-import { Daemon } from './daemons.ts'
+import type { MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
+import { InProcessDaemon } from './daemons.ts'
 import { countProcesses, slow } from './sandboxes.ts'
 
 /**
@@ -9,19 +9,19 @@ import { countProcesses, slow } from './sandboxes.ts'
  * share the daemon; those that wish for a slow journal share another one.
  */
 export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
-  const daemons = new Map<number | undefined, Promise<Daemon>>()
+  const daemons = new Map<number | undefined, Promise<InProcessDaemon>>()
   afterAll(async () => {
     for (const daemon of daemons.values()) await (await daemon).close()
   })
-  const daemonFor = (commitMs: number | undefined): Promise<Daemon> => {
+  const daemonFor = (commitMs: number | undefined): Promise<InProcessDaemon> => {
     const opening =
       daemons.get(commitMs) ??
-      Daemon.open(commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) })
+      InProcessDaemon.open(commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) })
     daemons.set(commitMs, opening)
     return opening
   }
-  return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
-    const { commitMs, policy, watch, ...local } = wish
+  return async (options: SandboxTestOptions = {}): Promise<SandboxUnderTest> => {
+    const { commitMs, policy, watch, ...local } = options
     const client = (await daemonFor(commitMs)).connect()
     try {
       const watching = watch === false ? false : { ...watch, intervalMs: 50 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { commandPolicy, createLocalSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
 import { forwarding } from '../src/drivers/forward.ts'
-import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
+import type { AnotherHost, MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
 
 /** Sandboxes of this machine, each with a folder and a store of its own. */
 export function localSandboxes(
@@ -16,8 +16,8 @@ export function localSandboxes(
   kind: 'memory' | 'sqlite',
   mode: WatchOptions['mode'] = 'native',
 ): MakeSandbox {
-  return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
-    const { limits, network, egress, policy, grants, watch, commitMs } = wish
+  return async (options: SandboxTestOptions = {}): Promise<SandboxUnderTest> => {
+    const { limits, network, egress, policy, grants, watch, commitMs } = options
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
     const driver = kind === 'memory' ? memoryStore() : sqliteStore({ path: join(data, 'journal.db') })
@@ -30,7 +30,7 @@ export function localSandboxes(
         ...(network && { network }),
         ...(egress && { egress }),
         ...(grants && { grants }),
-        watch: polled(watch, mode),
+        watch: watchOptions(watch, mode),
       })
       const sandbox = await createLocalSandbox({
         provider,
@@ -55,8 +55,8 @@ export function localSandboxes(
   }
 }
 
-function polled(
-  watch: SandboxWish['watch'] = {},
+function watchOptions(
+  watch: SandboxTestOptions['watch'] = {},
   mode: WatchOptions['mode'] = 'native',
 ): WatchOptions | false {
   return watch === false ? watch : { ...watch, mode, intervalMs: 50 }
@@ -98,7 +98,7 @@ export async function anotherHost(isolation: Isolation, commands: readonly strin
   child.stdin.end(JSON.stringify(commands))
   await once(child.stdout, 'data')
   return {
-    die: () => void child.kill('SIGKILL'),
+    kill: () => void child.kill('SIGKILL'),
     count: async (text) => countProcesses(text),
     async dispose() {
       child.kill('SIGKILL')

@@ -2,7 +2,7 @@ import type { HostSandbox } from '@vitrine/host'
 import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row, rate } from '../report.ts'
-import { bare, inHost } from './scene.ts'
+import { bare, inHost } from './fixture.ts'
 
 const bar = '0 lost, ≥ 0.5 ×'
 
@@ -24,20 +24,20 @@ export const burst = measurement<Sizes>({
 function run({ updates, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inHost(signal, async (sandbox) => {
     const session = await sandbox.openSession({ agent: 'trivial' })
-    let heard = 0
+    let received = 0
     return bare(
       signal,
       () => {
-        heard += 1
+        received += 1
       },
       async (promptBare) => {
         const wrong: string[] = []
         const took = await alternate(
           {
             bare: async () => {
-              heard = 0
+              received = 0
               await promptBare(String(updates))
-              if (heard !== updates) wrong.push(`bare: ${heard}`)
+              if (received !== updates) wrong.push(`bare: ${received}`)
             },
             ours: async () => {
               const reading = readTurn(sandbox)

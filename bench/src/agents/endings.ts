@@ -6,7 +6,7 @@ import { markedBy, ownerTagOf } from '../../../packages/sandbox/src/machine/orph
 import { readProcessTable } from '../../../packages/sandbox/src/machine/process-table.ts'
 import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
-import { inHost } from './scene.ts'
+import { inHost } from './fixture.ts'
 
 const bar = { rejectedMs: 300, goneMs: 3_000 }
 /** The agent, and the shell and two commands that escape it. */

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { measurement } from '../measurement.ts'
 import { mebibytes, type Row } from '../report.ts'
-import { inHost } from './scene.ts'
+import { inHost } from './fixture.ts'
 
 const maxBytes = 100 * 1024 * 1024
 const bar = '≤ 100 MiB, 1 process'

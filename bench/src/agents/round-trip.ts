@@ -1,7 +1,7 @@
 import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, percentile, type Row } from '../report.ts'
-import { bare, inHost } from './scene.ts'
+import { bare, inHost } from './fixture.ts'
 
 const barMs = 2
 

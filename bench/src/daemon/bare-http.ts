@@ -3,10 +3,10 @@ import { createReadStream, createWriteStream, renameSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Answer } from './bare.ts'
+import type { FixedResponse } from './bare.ts'
 
 const [port = '0', folder = '', given = '{}'] = process.argv.slice(2)
-const { headers = {}, body = '' }: Partial<Answer> = JSON.parse(given)
+const { headers = {}, body = '' }: Partial<FixedResponse> = JSON.parse(given)
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')

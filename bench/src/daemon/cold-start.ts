@@ -6,20 +6,20 @@ import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
-import { AnswerReader } from './answer-reader.ts'
 import { bareProgram } from './bare.ts'
-import { openConnection, type Request, requestHead } from './connection.ts'
+import { openConnection, type RawRequest, requestHead } from './connection.ts'
 import { freePort, stopChild } from './contestant.ts'
 import { serveCommand, startDaemon, token } from './daemon.ts'
 import { withLoad } from './load.ts'
+import { ResponseReader } from './response-reader.ts'
 import { besideRow, missing, sandboxAgentCommand, sandboxAgentName } from './sandbox-agent.ts'
 
 const barMs = 150
 const batch = 1_000
 const retryMs = 1
 const authorization = `Bearer ${token}`
-const page: Request = { method: 'GET', path: '/v1/events', headers: { authorization } }
-const peerHealth: Request = { method: 'GET', path: '/v1/health' }
+const page: RawRequest = { method: 'GET', path: '/v1/events', headers: { authorization } }
+const peerHealth: RawRequest = { method: 'GET', path: '/v1/health' }
 
 interface Sizes {
   /** In the journal before the first start. */
@@ -47,9 +47,9 @@ function run({ events, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
     const bare = bareProgram(port, 'ok')
     const runs = {
       node: runNode,
-      ours: () => startToAnswer(ours, port, page, process.env),
-      bare: () => startToAnswer(bare, port, { method: 'GET', path: '/' }, process.env),
-      ...('missing' in peer ? {} : { peer: () => startToAnswer(peer.command, port, peerHealth, peer.env) }),
+      ours: () => startToResponse(ours, port, page, process.env),
+      bare: () => startToResponse(bare, port, { method: 'GET', path: '/' }, process.env),
+      ...('missing' in peer ? {} : { peer: () => startToResponse(peer.command, port, peerHealth, peer.env) }),
     }
     const took = await inTurns(runs, rounds, signal)
     return rowsOf(events, took, 'missing' in peer ? peer.missing : undefined)
@@ -61,8 +61,8 @@ async function record(folder: string, events: number, signal: AbortSignal): Prom
   await using daemon = await startDaemon(folder)
   const { port } = daemon
   const path = '/v1/events'
-  await withLoad(signal, (ask) =>
-    ask('recordAndRead', {
+  await withLoad(signal, (runLoad) =>
+    runLoad('recordAndRead', {
       port,
       listen: { method: 'GET', path, headers: { authorization, accept: 'text/event-stream' } },
       record: { method: 'POST', path, headers: { authorization, 'content-type': 'application/json' } },
@@ -80,20 +80,20 @@ async function inTurns(
   signal: AbortSignal,
 ) {
   const took: Record<string, number[]> = {}
-  const noted = Object.entries(runs).map(([name, run]) => {
+  const timed = Object.entries(runs).map(([name, run]) => {
     const all: number[] = []
     took[name] = all
     return [name, async () => all.push(await run())] as const
   })
-  await alternate(Object.fromEntries(noted), { rounds, warmUp: 1, signal })
+  await alternate(Object.fromEntries(timed), { rounds, warmUp: 1, signal })
   for (const all of Object.values(took)) all.shift()
   return took
 }
 
-async function startToAnswer(
+async function startToResponse(
   [program = '', ...args]: readonly string[],
   port: number,
-  request: Request,
+  request: RawRequest,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const began = performance.now()
@@ -101,15 +101,15 @@ async function startToAnswer(
   const ended = new AbortController()
   child.once('exit', () => ended.abort(new Error(`${program} ended before it answered.`)))
   try {
-    await firstAnswer(port, request, ended.signal)
+    await firstResponse(port, request, ended.signal)
     return performance.now() - began
   } finally {
     await stopChild(child)
   }
 }
 
-async function firstAnswer(port: number, request: Request, signal: AbortSignal): Promise<void> {
-  const reader = new AnswerReader()
+async function firstResponse(port: number, request: RawRequest, signal: AbortSignal): Promise<void> {
+  const reader = new ResponseReader()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   promise.catch(() => undefined)
   signal.addEventListener('abort', () => reject(signal.reason), { once: true })

@@ -26,14 +26,14 @@ export async function openConnection(port: number, onBytes: (bytes: Buffer) => v
   return socket
 }
 
-export interface Request {
+export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** What is sent before the body. */
-export function requestHead({ method, path, headers = {} }: Request): string {
+export function requestHead({ method, path, headers = {} }: RawRequest): string {
   const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )

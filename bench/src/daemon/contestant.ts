@@ -47,7 +47,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 /** Whether somebody answers there, whatever it says. */
-export async function answers(port: number): Promise<boolean> {
+export async function responds(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/`).then(
     async (response) => {
       await response.arrayBuffer()

@@ -12,13 +12,13 @@ export const token = 'a-token-for-benchmarks'
 export function serveCommand(folder: string, port: number): string[] {
   const [data, root] = [dataOf(folder), rootOf(folder)]
   for (const path of [data, root]) mkdirSync(path, { recursive: true })
-  const place = ['--port', String(port), '--data', data, '--root', root]
+  const flags = ['--port', String(port), '--data', data, '--root', root]
   return [
     process.execPath,
     ...nodeFlags(),
     command,
     'serve',
-    ...place,
+    ...flags,
     '--token',
     token,
     '--isolation',
@@ -36,7 +36,7 @@ function nodeFlags(): string[] {
 /** The daemon in a process of its own; ready once it has noted down where it is. */
 export async function startDaemon(folder: string): Promise<Contestant> {
   const port = await freePort()
-  return startContestant(serveCommand(folder, port), { port, isReady: () => isNoted(folder, port) })
+  return startContestant(serveCommand(folder, port), { port, isReady: () => hasWrittenAddress(folder, port) })
 }
 
 /** The workspace of its default sandbox. */
@@ -48,7 +48,7 @@ function dataOf(folder: string): string {
   return join(folder, 'data')
 }
 
-function isNoted(folder: string, port: number): boolean {
+function hasWrittenAddress(folder: string, port: number): boolean {
   try {
     return JSON.parse(readFileSync(join(dataOf(folder), 'daemon.json'), 'utf8')).url.endsWith(`:${port}`)
   } catch {

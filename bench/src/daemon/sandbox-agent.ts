@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { peersFolder } from '../peers/install.ts'
 import type { Row } from '../report.ts'
-import { answers, type Contestant, freePort, startContestant } from './contestant.ts'
+import { type Contestant, freePort, responds, startContestant } from './contestant.ts'
 
 export const sandboxAgentName = 'sandbox-agent 0.4.2'
 
@@ -22,7 +22,7 @@ export async function startSandboxAgent(folder: string): Promise<Contestant | { 
   try {
     const port = await freePort()
     const { command, env } = await sandboxAgentCommand(folder, port)
-    return await startContestant(command, { port, env, isReady: () => answers(port) })
+    return await startContestant(command, { port, env, isReady: () => responds(port) })
   } catch (error) {
     return missing(error)
   }

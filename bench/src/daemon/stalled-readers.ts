@@ -2,9 +2,9 @@ import { measurement } from '../measurement.ts'
 import { mebibytes, median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { startDaemon, token } from './daemon.ts'
-import { type Ask, withLoad } from './load.ts'
+import { type RunLoad, withLoad } from './load.ts'
 import { growthDuring, memoryOf } from './memory.ts'
-import type { ReadersFigures, ReadersOrder } from './readers.ts'
+import type { ReadersFigures, ReadersJob } from './readers.ts'
 
 const bar = { growthBytes: 64 * 1024 * 1024, share: 0.8 }
 const batch = 500
@@ -44,10 +44,10 @@ export const stalledReaders = measurement<Sizes>({
 })
 
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
-  const all = await withLoad(signal, async (ask) => {
+  const all = await withLoad(signal, async (runLoad) => {
     const done: Run[] = []
     for (const kind of sizes.runs)
-      done.push(await runOnce(ask, sizes, kind === 'stalled' ? sizes.readers : 0))
+      done.push(await runOnce(runLoad, sizes, kind === 'stalled' ? sizes.readers : 0))
     return done
   })
   return rowsOf(
@@ -58,21 +58,21 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
 }
 
 /** In a daemon that has done nothing else but a little of the same. */
-function runOnce(ask: Ask, { events, warmUpEvents }: Sizes, stalled: number): Promise<Run> {
+function runOnce(runLoad: RunLoad, { events, warmUpEvents }: Sizes, stalled: number): Promise<Run> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
     const { pid, port } = daemon
-    await ask('recordAndRead', orderOf(port, warmUpEvents))
-    const after = { ...orderOf(port, events, await head(port)), stalled }
+    await runLoad('recordAndRead', jobOf(port, warmUpEvents))
+    const after = { ...jobOf(port, events, await head(port)), stalled }
     const { growthBytes, result } = await growthDuring(pid, async () => {
-      await ask('stall', after)
-      return ask('recordAndRead', after)
+      await runLoad('stall', after)
+      return runLoad('recordAndRead', after)
     })
     return { ...result, stalled, growthBytes, peakBytes: memoryOf(pid).peakBytes }
   })
 }
 
-function orderOf(port: number, events: number, after?: string): ReadersOrder {
+function jobOf(port: number, events: number, after?: string): ReadersJob {
   const authorization = `Bearer ${token}`
   const path = '/v1/events'
   return {

@@ -60,7 +60,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   return rows
 }
 
-interface Scene {
+interface MeasureContext {
   readonly sandbox: LocalSandbox
   readonly folder: string
   readonly sizes: Sizes
@@ -68,7 +68,7 @@ interface Scene {
 }
 
 async function besideNode(
-  { sandbox, folder, sizes: { blocks, calls, warmUp }, signal }: Scene,
+  { sandbox, folder, sizes: { blocks, calls, warmUp }, signal }: MeasureContext,
   watching: string,
   atMost?: number,
 ): Promise<Row[]> {
@@ -94,7 +94,10 @@ async function besideNode(
   return rows
 }
 
-async function besidePeer({ sandbox, sizes, signal }: Omit<Scene, 'folder'>, peer: Peer): Promise<Row[]> {
+async function besidePeer(
+  { sandbox, sizes, signal }: Omit<MeasureContext, 'folder'>,
+  peer: Peer,
+): Promise<Row[]> {
   const order = { ...sizes.peer, rest: () => sleep(restMs), signal }
   let count = 0
   const next = () => {

@@ -33,23 +33,23 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
     start: [] as number[],
     stop: [] as number[],
     kib: [] as number[],
-    said: '',
+    degradation: '',
   }))
   for (let round = 0; round < rounds; round += 1) {
     const began = performance.now()
     await raw('bwrap', [...bubblewrapArgs, 'true'])
     bare.push(performance.now() - began)
     for (const machine of seen) {
-      const { startMs, stopMs, kib, said } = await lifeOf(machine.options, signal)
+      const { startMs, stopMs, kib, degradation } = await lifeOf(machine.options, signal)
       machine.start.push(startMs)
       machine.stop.push(stopMs)
       machine.kib.push(kib)
-      machine.said = said
+      machine.degradation = degradation
     }
   }
-  return seen.map(({ name, start, stop, kib, said }) => ({
+  return seen.map(({ name, start, stop, kib, degradation }) => ({
     what: `a sandbox, ${name}: start, shutdown, memory of its idle processes (p50 of ${rounds})`,
-    measured: `${median(start).toFixed(1)} ms, ${median(stop).toFixed(1)} ms, ${(median(kib) / 1024).toFixed(1)} MiB${said}`,
+    measured: `${median(start).toFixed(1)} ms, ${median(stop).toFixed(1)} ms, ${(median(kib) / 1024).toFixed(1)} MiB${degradation}`,
     against: `${median(bare).toFixed(1)} ms plain bwrap running true (start and end)`,
     bar: '',
     holds: null,
@@ -61,7 +61,7 @@ interface Life {
   readonly stopMs: number
   readonly kib: number
   /** What was asked for and not to be had. */
-  readonly said: string
+  readonly degradation: string
 }
 
 async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life> {
@@ -78,6 +78,6 @@ async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life>
     await sandbox.lifecycle.shutdown()
     const stopMs = performance.now() - began
     await sandbox.close()
-    return { startMs, stopMs, kib, said: degraded === 0 ? '' : ` (${degraded} degraded)` }
+    return { startMs, stopMs, kib, degradation: degraded === 0 ? '' : ` (${degraded} degraded)` }
   })
 }

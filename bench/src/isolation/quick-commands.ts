@@ -23,7 +23,7 @@ export const quickCommands = measurement<Sizes>({
 })
 
 async function run({ commands }: Sizes, signal: AbortSignal): Promise<Row[]> {
-  const plain = await plainly(commands, signal)
+  const plain = await runPlainBwrap(commands, signal)
   const ours = await withSandbox({ isolation: 'bubblewrap', limits: { pids } }, signal, async (sandbox) => {
     if (!sandbox.capabilities.limits.includes('pids')) return undefined
     let failed = 0
@@ -51,7 +51,7 @@ async function run({ commands }: Sizes, signal: AbortSignal): Promise<Row[]> {
 }
 
 /** One bwrap a command, each of which joins the group first. */
-async function plainly(
+async function runPlainBwrap(
   commands: number,
   signal: AbortSignal,
 ): Promise<{ failed: number; most: number } | undefined> {

@@ -52,8 +52,8 @@ const keptLines = 4
 
 /** In one line: npm says first what is wrong, and then where in itself it found out. */
 function explain({ stderr = '', killed = false }: { stderr?: string; killed?: boolean }): never {
-  const said = stderr.split('\n').filter((line) => line.startsWith(prefix))
-  const reasons = said.slice(0, keptLines).map((line) => line.slice(prefix.length).trim())
+  const lines = stderr.split('\n').filter((line) => line.startsWith(prefix))
+  const reasons = lines.slice(0, keptLines).map((line) => line.slice(prefix.length).trim())
   const timeout = `npm install did not end within ${installMs / 1_000} s`
   throw new Error([...(killed ? [timeout] : []), ...reasons].join('; ') || 'npm install failed')
 }

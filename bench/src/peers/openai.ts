@@ -41,7 +41,7 @@ export async function openai(workspaceBaseDir: string): Promise<Peer> {
     without: 'no journal; its client has no time limit, only a time after which it answers',
     root: session.state.workspaceRootPath,
     exec: (command) => exec(command),
-    execWithin: (command, ms) => exec(command, ms),
+    execWithTimeout: (command, ms) => exec(command, ms),
     start: (command) => exec(command, 250),
     readFile: (path) => session.readFile({ path }),
     createFile: (path, text) =>

@@ -7,7 +7,7 @@ export interface Peer {
   readonly root: string
   exec(command: string): Promise<unknown>
   /** With the peer's own way to give up after a time. */
-  execWithin(command: string, milliseconds: number): Promise<unknown>
+  execWithTimeout(command: string, milliseconds: number): Promise<unknown>
   /** Starts a command and leaves it running. */
   start(command: string): Promise<unknown>
   readFile(path: string): Promise<unknown>

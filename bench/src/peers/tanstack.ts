@@ -38,7 +38,7 @@ export async function tanstack(baseDir: string): Promise<Peer> {
     without: 'no journal, no span',
     root: handle.root,
     exec: (command) => handle.process.exec(command),
-    execWithin: (command, ms) => handle.process.exec(command, { signal: AbortSignal.timeout(ms) }),
+    execWithTimeout: (command, ms) => handle.process.exec(command, { signal: AbortSignal.timeout(ms) }),
     start: (command) => handle.process.spawn(command),
     readFile: (path) => handle.fs.read(path),
     createFile: (path, text) => handle.fs.write(path, text),

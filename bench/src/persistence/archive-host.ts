@@ -16,12 +16,12 @@ export interface ArchiveFigures {
 }
 
 /** What is to be done, and with which workspace: a directory that is there. */
-export interface ArchiveOrder {
+export interface ArchiveJob {
   readonly request: ArchiveRequest
   readonly root: string
 }
 
-interface Way {
+interface Archiver {
   persist(): Promise<unknown>
   /** With what most would write it by. */
   persistPlainly(): Promise<unknown>
@@ -36,16 +36,16 @@ const [who = '', archive = '', folder = ''] = process.argv.slice(2)
 const sampleMs = 20
 const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
 process.send?.('ready')
-process.on('message', (order: ArchiveOrder | 'end') => void answer(order))
+process.on('message', (job: ArchiveJob | 'end') => void handle(job))
 
-async function answer(order: ArchiveOrder | 'end'): Promise<void> {
-  if (order === 'end') {
+async function handle(job: ArchiveJob | 'end'): Promise<void> {
+  if (job === 'end') {
     await store.close()
     process.disconnect()
     return
   }
-  const { request, root } = order
-  const way = who === 'openai' ? await theirs(root) : await ours(root)
+  const { request, root } = job
+  const archiver = who === 'openai' ? await theirs(root) : await ours(root)
   globalThis.gc?.()
   await sleep(100)
   const before = process.memoryUsage().rss
@@ -55,15 +55,15 @@ async function answer(order: ArchiveOrder | 'end'): Promise<void> {
   }
   const sampling = setInterval(sample, sampleMs)
   const began = performance.now()
-  await way[request]()
+  await archiver[request]()
   const ms = performance.now() - began
   sample()
   clearInterval(sampling)
-  await way.close()
+  await archiver.close()
   process.send?.({ ms, rssBytes: most - before } satisfies ArchiveFigures)
 }
 
-async function ours(root: string): Promise<Way> {
+async function ours(root: string): Promise<Archiver> {
   const provider = local({ root, data: join(folder, 'data'), isolation: 'none' })
   const sandbox = await createLocalSandbox({ store, provider })
   return {
@@ -79,7 +79,7 @@ async function ours(root: string): Promise<Way> {
 }
 
 /** Its workspace is one that it makes itself; what is to be persisted is copied there. */
-async function theirs(root: string): Promise<Way> {
+async function theirs(root: string): Promise<Archiver> {
   const peer = await openPeer('openai', folder)
   if ('missing' in peer) throw new Error(peer.missing)
   const { archive: archiving } = peer

@@ -17,11 +17,11 @@ export function newMark(): string {
 export function alive(mark: string): number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid && carries(pid, mark))
+    .filter((pid) => pid > 0 && pid !== process.pid && hasMark(pid, mark))
 }
 
 /** Ends what a measurement found alive: these very processes and no others. */
-export function end(pids: readonly number[]): void {
+export function kill(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL')
@@ -32,7 +32,7 @@ export function end(pids: readonly number[]): void {
 }
 
 /** A process that has ended and waits for its parent has no arguments any more. */
-function carries(pid: number, mark: string): boolean {
+function hasMark(pid: number, mark: string): boolean {
   try {
     const argv = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')
     return argv.includes(`sleep ${mark}`)

@@ -16,13 +16,13 @@ export function bareRecorder(file: string, args: readonly string[]): Promise<num
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${await schemaOf(folder)}`)
     const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const decoder = new StringDecoder('utf8')
-    let waiting: Buffer[] = []
+    let pending: Buffer[] = []
     let scheduled = false
     let position = 0
     const write = () => {
       scheduled = false
-      const bytes = Buffer.concat(waiting)
-      waiting = []
+      const bytes = Buffer.concat(pending)
+      pending = []
       db.exec('BEGIN IMMEDIATE')
       for (let at = 0; at < bytes.length; at += maxBytes) {
         position += 1
@@ -47,12 +47,12 @@ export function bareRecorder(file: string, args: readonly string[]): Promise<num
     const child = spawn(file, args)
     child.stdin.end()
     child.stdout.on('data', (bytes: Buffer) => {
-      waiting.push(bytes)
+      pending.push(bytes)
       if (!scheduled) setImmediate(write)
       scheduled = true
     })
     await once(child, 'close')
-    if (waiting.length > 0) write()
+    if (pending.length > 0) write()
     const ms = performance.now() - began
     db.close()
     return ms

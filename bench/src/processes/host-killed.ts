@@ -8,7 +8,7 @@ import { peersFolder } from '../peers/install.ts'
 import { missingRow } from '../peers/peers.ts'
 import type { Row } from '../report.ts'
 import { scratchFolder } from '../scratch.ts'
-import { alive, end, newMark } from './alive.ts'
+import { alive, kill, newMark } from './alive.ts'
 
 const startMs = 30_000
 
@@ -72,8 +72,8 @@ async function killed(
   })
   const gone = once(host, 'exit')
   try {
-    let complaint = ''
-    host.stderr?.on('data', (text: Buffer) => (complaint += text.toString()))
+    let stderr = ''
+    host.stderr?.on('data', (text: Buffer) => (stderr += text.toString()))
     const until = performance.now() + startMs
     let ready = false
     host.once('message', () => {
@@ -84,7 +84,7 @@ async function killed(
       if (host.exitCode !== null || performance.now() > until)
         return {
           left: 0,
-          reason: `only ${alive(mark).length} of ${processes} started ${complaint.slice(0, 200)}`,
+          reason: `only ${alive(mark).length} of ${processes} started ${stderr.slice(0, 200)}`,
         }
       await sleep(20, undefined, { signal })
     }
@@ -94,7 +94,7 @@ async function killed(
     return { left: alive(mark).length }
   } finally {
     host.kill('SIGKILL')
-    end(alive(mark))
+    kill(alive(mark))
     await gone
     rmSync(folder, { recursive: true, force: true })
   }

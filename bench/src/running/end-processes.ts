@@ -8,7 +8,7 @@ import {
 } from '../../../packages/sandbox/src/machine/process-table.ts'
 
 const variable = 'VITRINE_BENCH_RUN'
-const politeMs = 3_000
+const graceMs = 3_000
 const pollMs = 20
 
 type ProcessTable = ReadonlyMap<number, ProcessRow>
@@ -32,8 +32,8 @@ export async function endProcesses(run: string, known: readonly ProcessRow[]): P
   const table = processTable()
   const marked = new Set(markedBy(run, table))
   for (const pid of marked) if (!marked.has(table.get(pid)?.parent ?? 0)) send(pid, 'SIGTERM')
-  const leftIn = (now: ProcessTable) => [...markedBy(run, now), ...stillThere(known, now)]
-  for (const until = performance.now() + politeMs; performance.now() < until; await sleep(pollMs))
+  const leftIn = (now: ProcessTable) => [...markedBy(run, now), ...stillRunning(known, now)]
+  for (const until = performance.now() + graceMs; performance.now() < until; await sleep(pollMs))
     if (leftIn(processTable()).length === 0) return
   await killMembers(leftIn)
 }
@@ -45,7 +45,7 @@ function markedBy(run: string, table: ProcessTable): number[] {
 }
 
 /** A pid alone may be another process by now. */
-function stillThere(known: readonly ProcessRow[], table: ProcessTable): number[] {
+function stillRunning(known: readonly ProcessRow[], table: ProcessTable): number[] {
   return known
     .filter(({ pid, startedAt }) => table.get(pid)?.startedAt === startedAt && !table.get(pid)?.ended)
     .map(({ pid }) => pid)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { endProcesses, processesBelow, runMarker } from './end-processes.ts'
-import type { Told } from './tell-parent.ts'
+import type { ChildResult } from './report-to-parent.ts'
 
 export interface ChildWork {
   /** In the words of a reason, such as "agents endings". */
@@ -38,12 +38,12 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
     // Its output is not the benchmark's: that is the table or the JSON.
     stdio: ['ignore', 2, 2, 'ipc'],
   })
-  let told: Told | undefined
+  let result: ChildResult | undefined
   let stopped: string | undefined
   let killing: NodeJS.Timeout | undefined
   let below: ReturnType<typeof processesBelow> = []
-  child.once('message', (message: Told) => {
-    told = message
+  child.once('message', (message: ChildResult) => {
+    result = message
   })
   const kill = () => {
     below = processesBelow(child.pid!)
@@ -60,7 +60,7 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
   if (signal.aborted) interrupt()
   try {
     const [code, killedBy] = await once(child, 'exit')
-    told ??= { error: `its process ended with ${killedBy ?? code} and without a result.` }
+    result ??= { error: `its process ended with ${killedBy ?? code} and without a result.` }
   } finally {
     clearTimeout(limit)
     clearTimeout(killing)
@@ -72,6 +72,6 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
     }
   }
   if (stopped !== undefined) throw new Error(stopped)
-  if ('error' in told) throw new Error(`${what} failed: ${told.error}`)
-  return told.value
+  if ('error' in result) throw new Error(`${what} failed: ${result.error}`)
+  return result.value
 }

@@ -2,7 +2,7 @@
 import { build } from '../../../scripts/tools.ts'
 import type { Need } from '../measurement.ts'
 import { peersFolder } from '../peers/install.ts'
-import { tellParent } from './tell-parent.ts'
+import { reportToParent } from './report-to-parent.ts'
 
 const made: Readonly<Record<Need, () => Promise<unknown>>> = {
   async build() {
@@ -11,7 +11,7 @@ const made: Readonly<Record<Need, () => Promise<unknown>>> = {
   peers: peersFolder,
 }
 
-await tellParent(async () => {
+await reportToParent(async () => {
   // Given by `run-benchmarks.ts`.
   await made[process.argv[2] as Need]()
 })

@@ -33,11 +33,11 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
     const took = await traced(() =>
       withSandbox({ isolation }, signal, async (sandbox) => {
         const bare = rawTerminal(command)
-        const heard = until((listener) => bare.screen.on('data', listener))
-        await heard('ready')
+        const bareShows = until((listener) => bare.screen.on('data', listener))
+        await bareShows('ready')
         const process = await sandbox.spawn(command, { tty: { cols: 80, rows: 24 } })
-        const seen = until((listener) => void show(process, listener))
-        await seen('ready')
+        const viewerShows = until((listener) => void show(process, listener))
+        await viewerShows('ready')
         const typed = (index: number) => String.fromCharCode(97 + (index % 26))
         let keys = 0
         let inputs: Promise<void> = Promise.resolve()
@@ -45,13 +45,13 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
           {
             raw: () => {
               keys += 1
-              const answer = heard(typed(keys))
+              const answer = bareShows(typed(keys))
               bare.screen.write(typed(keys))
               return answer
             },
             ours: () => {
               keys += 1
-              const answer = seen(typed(keys))
+              const answer = viewerShows(typed(keys))
               inputs = process.input(typed(keys))
               return answer
             },

@@ -16,8 +16,8 @@ export function rawTerminal(command: string): RawTerminal {
   const screen = new ReadStream(master)
   // The kernel says EIO when the last program has closed the terminal.
   screen.on('error', () => screen.destroy())
-  const orders = ['run', 'privileges=keep', 'cols=80', 'rows=24', 'cwd=/', '--', 'sh', '-c', command]
-  const child = spawn(program, orders, {
+  const args = ['run', 'privileges=keep', 'cols=80', 'rows=24', 'cwd=/', '--', 'sh', '-c', command]
+  const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', master, 'ignore'],
   })

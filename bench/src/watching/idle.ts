@@ -10,7 +10,7 @@ import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 import { mebibytes, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import type { IdleCost } from './idle-host.ts'
-import { pathsOf, plant } from './trees.ts'
+import { createFiles, pathsOf } from './trees.ts'
 import { ours, theirs } from './watchers.ts'
 
 const bar = { cpuShare: 0.005, rssBytes: 60 * 1024 * 1024 }
@@ -47,15 +47,15 @@ export const idle = measurement<Sizes>({
 
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   // Both at once: one time of nothing is enough.
-  const [paid, told] = await Promise.all([cost(sizes, signal), untouched(sizes, signal)])
-  return [...paid, ...told]
+  const [costRows, untouchedRows] = await Promise.all([cost(sizes, signal), untouched(sizes, signal)])
+  return [...costRows, ...untouchedRows]
 }
 
 async function cost({ idleMs, watched: { files, folders } }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(root, pathsOf(files, folders))
+    createFiles(root, pathsOf(files, folders))
     // At the same time: processor time is counted for each by itself.
     const hosts = ['on', 'off', ...peers].map(async (who) => {
       const found = await costOf({ who, root, folder: join(folder, who), idleMs }, signal)
@@ -129,7 +129,7 @@ async function untouched(
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(
+    createFiles(
       root,
       pathsOf(files, folders, (index) => `日本語-àéîõü-${index}.txt`),
     )
@@ -138,19 +138,19 @@ async function untouched(
       peers.map(async (who) => ({ ...peerWatchers[who], watching: await theirs(peerWatchers[who], root) })),
     )
     await sleep(idleMs, undefined, { signal })
-    await mine.settled()
+    await mine.untilQuiet()
     const rows: Row[] = [
       {
         what: `${files.toLocaleString('en')} files with Japanese and accented names that nobody touches for ${idleMs / 1_000} s`,
-        measured: `${mine.heard.length} events`,
+        measured: `${mine.changes.length} events`,
         against: '',
         bar: '0 events',
-        holds: mine.heard.length === 0,
+        holds: mine.changes.length === 0,
       },
       ...others.map(({ name, watching }) => ({
         what: 'the same',
         measured: '',
-        against: `${watching.heard.length} events ${name}`,
+        against: `${watching.changes.length} events ${name}`,
         bar: '',
         holds: null,
       })),

@@ -5,8 +5,8 @@ import { measurement } from '../measurement.ts'
 import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 import { median, percentile, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
-import { pathsOf, plant } from './trees.ts'
-import { ours, theirs, type Watching } from './watchers.ts'
+import { createFiles, pathsOf } from './trees.ts'
+import { ours, type RunningWatcher, theirs } from './watchers.ts'
 import { byAProcess, byTheHost } from './writer.ts'
 
 const bar = { p50: 3, p99: 15 }
@@ -14,10 +14,10 @@ const ourPauseMs = 12
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar', 'tanstack']
 const writers = ['by the host', 'by a process'] as const
 
-type Who = PeerWatcherName | 'ours'
+type WatcherName = PeerWatcherName | 'ours'
 type Writing = (typeof writers)[number]
 type Figures = Record<Writing | 'starts', number[]>
-const all: readonly Who[] = ['ours', ...peers]
+const all: readonly WatcherName[] = ['ours', ...peers]
 
 interface Tree {
   readonly files: number
@@ -28,7 +28,7 @@ interface Sizes {
   readonly trees: readonly Tree[]
   /** Each watcher has its turn that often: the machine's moods are shared. */
   readonly turns: number
-  readonly writes: Readonly<Record<Who, number>>
+  readonly writes: Readonly<Record<WatcherName, number>>
 }
 
 /** From the return of a write to its event in a reader's hands. */
@@ -72,8 +72,8 @@ async function onTree(
     const root = join(folder, 'workspace')
     const paths = pathsOf(files, folders)
     mkdirSync(root)
-    plant(root, paths)
-    const figures = new Map<Who, Figures>(
+    createFiles(root, paths)
+    const figures = new Map<WatcherName, Figures>(
       all.map((who) => [who, { starts: [], 'by the host': [], 'by a process': [] }]),
     )
     // One after the other: two watchers of one tree would be in each other's way.
@@ -107,26 +107,28 @@ async function onTree(
 
 /** Milliseconds from each write to its event; of what was not told, infinitely many. */
 async function measured(
-  watching: Watching,
+  watching: RunningWatcher,
   writer: Writing,
   root: string,
   paths: readonly string[],
   pauseMs: number,
 ): Promise<number[]> {
-  const before = watching.heard.length
+  const before = watching.changes.length
   const write = writer === 'by the host' ? byTheHost : byAProcess(watching.sandbox)
   const times = await write(root, paths, pauseMs)
   const wanted = new Set(paths)
-  const told = new Map<string, number>()
+  const receivedAt = new Map<string, number>()
   let seen = before
-  await watching.settled(() => {
-    for (const { path, at } of watching.heard.slice(seen))
-      if (wanted.has(path) && !told.has(path)) told.set(path, at)
-    seen = watching.heard.length
-    return told.size === wanted.size
+  await watching.untilQuiet(() => {
+    for (const { path, at } of watching.changes.slice(seen))
+      if (wanted.has(path) && !receivedAt.has(path)) receivedAt.set(path, at)
+    seen = watching.changes.length
+    return receivedAt.size === wanted.size
   })
   // Told before its write had returned: at once.
-  return paths.map((path, index) => Math.max(0, (told.get(path) ?? Number.POSITIVE_INFINITY) - times[index]!))
+  return paths.map((path, index) =>
+    Math.max(0, (receivedAt.get(path) ?? Number.POSITIVE_INFINITY) - times[index]!),
+  )
 }
 
 /** Different ones each time, all over the tree. */
@@ -140,10 +142,10 @@ function ourRow(what: string, took: readonly number[], starts: readonly number[]
   const [p50, p99] = [median(took), percentile(took, 0.99)]
   return {
     what,
-    measured: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${untold(took)} untold of ${took.length}`,
+    measured: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${missed(took)} untold of ${took.length}`,
     against: `began in ${median(starts).toFixed(0)} ms with the sandbox; journal in SQLite, contents kept`,
     bar: `≤ ${bar.p50} / ≤ ${bar.p99} ms, 0 untold`,
-    holds: p50 <= bar.p50 && p99 <= bar.p99 && untold(took) === 0,
+    holds: p50 <= bar.p50 && p99 <= bar.p99 && missed(took) === 0,
   }
 }
 
@@ -154,12 +156,12 @@ function peerRow(who: PeerWatcherName, writer: Writing, mine: readonly number[],
   return {
     what: `the same, ${writer}`,
     measured: `${(median(mine) / p50).toFixed(3)} × of p50`,
-    against: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${untold(took)} untold of ${took.length}, began in ${median(starts).toFixed(0)} ms: ${name} (${without})`,
+    against: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${missed(took)} untold of ${took.length}, began in ${median(starts).toFixed(0)} ms: ${name} (${without})`,
     bar: '',
     holds: null,
   }
 }
 
-function untold(took: readonly number[]): number {
+function missed(took: readonly number[]): number {
   return took.filter((ms) => ms === Number.POSITIVE_INFINITY).length
 }

@@ -8,7 +8,7 @@ import type { Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { now } from './clock.ts'
 import { type Counts, count, scan } from './fold.ts'
-import { pathsOf, plant } from './trees.ts'
+import { createFiles, pathsOf } from './trees.ts'
 import { ours, theirs } from './watchers.ts'
 
 interface Storm {
@@ -43,13 +43,13 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
   {
     what: `${nested.files.toLocaleString('en')} files in new nested folders`,
     touches: ['nested'],
-    run: (root) => plant(join(root, 'nested'), pathsOf(nested.files, nested.folders)),
+    run: (root) => createFiles(join(root, 'nested'), pathsOf(nested.files, nested.folders)),
   },
   {
     what: `a folder of ${some} renamed`,
     touches: ['before', 'after'],
     prepare: (root) =>
-      plant(
+      createFiles(
         root,
         pathsOf(some, some / 10).map((path) => join('before', path)),
       ),
@@ -59,7 +59,7 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
     what: `a folder of ${some} deleted`,
     touches: ['doomed'],
     prepare: (root) =>
-      plant(
+      createFiles(
         root,
         pathsOf(some, some / 10).map((path) => join('doomed', path)),
       ),
@@ -133,7 +133,7 @@ async function through(
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(root, pathsOf(300, 10))
+    createFiles(root, pathsOf(300, 10))
     storm.prepare?.(root)
     const watching =
       who === 'ours' ? await ours(root, join(folder, 'ours')) : await theirs(peerWatchers[who], root)
@@ -141,9 +141,9 @@ async function through(
       const before = scan(root)
       storm.run(root)
       const over = now()
-      await abortable(signal, watching.settled())
-      const lateMs = Math.max(0, (watching.heard.at(-1)?.at ?? over) - over)
-      const counts = count(before, scan(root), watching.heard, (path) =>
+      await abortable(signal, watching.untilQuiet())
+      const lateMs = Math.max(0, (watching.changes.at(-1)?.at ?? over) - over)
+      const counts = count(before, scan(root), watching.changes, (path) =>
         storm.touches.some((touched) => path === touched || path.startsWith(`${touched}/`)),
       )
       return { ...counts, lateMs }

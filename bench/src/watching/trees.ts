@@ -13,7 +13,7 @@ function plain(index: number): string {
   return `file-${index}.txt`
 }
 
-export function plant(root: string, paths: readonly string[], text = 'as it was\n'): void {
+export function createFiles(root: string, paths: readonly string[], text = 'as it was\n'): void {
   for (const folder of new Set(paths.map((path) => dirname(path))))
     mkdirSync(join(root, folder), { recursive: true })
   for (const path of paths) writeFileSync(join(root, path), text)

@@ -7,10 +7,10 @@ import type { LocalSandbox } from '@vitrine/sandbox'
 import { now } from './clock.ts'
 
 /** Writes to each path once, one after the other, and says when each was done. */
-export type Writer = (root: string, paths: readonly string[], pauseMs: number) => Promise<number[]>
+export type FileWriter = (root: string, paths: readonly string[], pauseMs: number) => Promise<number[]>
 
 /** Written by the process that watches. */
-export const byTheHost: Writer = async (root, paths, pauseMs) => {
+export const byTheHost: FileWriter = async (root, paths, pauseMs) => {
   const times: number[] = []
   for (const path of paths) {
     writeFileSync(join(root, path), 'by the host\n')
@@ -36,7 +36,7 @@ setTimeout(next, 100)
 `
 
 /** Written by a command in the sandbox, or by a process beside where there is none. */
-export function byAProcess(sandbox: LocalSandbox | undefined): Writer {
+export function byAProcess(sandbox: LocalSandbox | undefined): FileWriter {
   return async (root, paths, pauseMs) => {
     const args = ['-e', script, String(pauseMs), ...paths]
     const { stdout } =

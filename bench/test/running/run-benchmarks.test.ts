@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { scratchPrefix } from '../../src/running/in-child.ts'
-import { type Outcome, runBenchmarks } from '../../src/running/run-benchmarks.ts'
+import { type MeasurementOutcome, runBenchmarks } from '../../src/running/run-benchmarks.ts'
 import { benchmarks, marks } from '../fixtures/benchmarks.ts'
 
 const catalogue = new URL('../fixtures/benchmarks.ts', import.meta.url)
 
 describe('a run of benchmarks', () => {
-  const outcomes = new Map<string, Outcome>()
+  const outcomes = new Map<string, MeasurementOutcome>()
   /** The marks of the processes that were seen while the measurements ran, and of those left when one had ended. */
   const seen = new Set<string>()
   const left = new Map<string, string[]>()

@@ -4,14 +4,14 @@ export function quoted(text: string): string {
 }
 
 /** Answers every request on a port with a text, for as long as it runs. Takes node or python3. */
-export function server(port: number, answer: string, host = '127.0.0.1'): string {
-  const node = `require('node:http').createServer((_, a) => a.end(${JSON.stringify(answer)})).listen(${port}, ${JSON.stringify(host)})`
+export function server(port: number, body: string, host = '127.0.0.1'): string {
+  const node = `require('node:http').createServer((_, a) => a.end(${JSON.stringify(body)})).listen(${port}, ${JSON.stringify(host)})`
   const family = host.includes(':') ? 'AF_INET6' : 'AF_INET'
   const python = [
     'import http.server, socket, socketserver',
     'class H(http.server.BaseHTTPRequestHandler):',
     '  def do_GET(self):',
-    `    b = ${JSON.stringify(answer)}.encode(); self.send_response(200); self.send_header("Content-Length", str(len(b))); self.end_headers(); self.wfile.write(b)`,
+    `    b = ${JSON.stringify(body)}.encode(); self.send_response(200); self.send_header("Content-Length", str(len(b))); self.end_headers(); self.wfile.write(b)`,
     '  def log_message(self, *a): pass',
     `socketserver.TCPServer.address_family = socket.${family}`,
     'socketserver.TCPServer.allow_reuse_address = True',

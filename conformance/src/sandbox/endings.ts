@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
-import { appears, isGone, living, newMark } from './marks.ts'
-import { type MakeSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, sharedSandbox } from './kit.ts'
+import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 
 /** What ends a program that does nothing about it. */
 const deadly = Object.entries(constants.signals).filter(
@@ -57,7 +57,7 @@ export function endingCases(make: MakeSandbox): void {
       const command = `sleep ${mark} & setsid sleep ${mark} & (sleep ${mark} & sleep ${mark}) & wait`
       const result = await under.sandbox.exec(['sh', '-c', command], { timeoutMs: 400 })
       expect(result).toMatchObject({ outcome: 'timeout', exitCode: null, signal: 'SIGKILL' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('keeps what was written before the time was up', async () => {
@@ -81,10 +81,10 @@ export function endingCases(make: MakeSandbox): void {
       const running = under.sandbox.exec(`sleep ${mark} & setsid sleep ${mark} & wait`, {
         signal: caller.signal,
       })
-      await appears(under, mark, 3)
+      await waitForMarked(under, mark, 3)
       caller.abort()
       expect(await running).toMatchObject({ outcome: 'cancelled', exitCode: null, signal: 'SIGKILL' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('runs nothing when it was aborted before', async () => {
@@ -99,7 +99,7 @@ export function endingCases(make: MakeSandbox): void {
       const mark = newMark()
       const result = await under.sandbox.exec(`sleep ${mark} & echo bg`)
       expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, stdout: 'bg\n' })
-      expect(await living(under, mark)).toBe(1)
+      expect(await countMarked(under, mark)).toBe(1)
     })
 
     it('a background process that writes on is not stopped by the pipe that nobody reads', async () => {
@@ -118,13 +118,13 @@ export function endingCases(make: MakeSandbox): void {
       const mark = newMark()
       const stubborn = `trap '' TERM INT HUP; sleep ${mark}; while :; do sleep ${mark}; done`
       expect(await under.sandbox.exec(stubborn, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       const caller = new AbortController()
       const running = under.sandbox.exec(stubborn, { signal: caller.signal })
-      await appears(under, mark, 2)
+      await waitForMarked(under, mark, 2)
       caller.abort()
       expect(await running).toMatchObject({ outcome: 'cancelled' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
   })
 }

@@ -54,7 +54,7 @@ export function exitsOf(events: readonly JournalEvent[], process: string): Known
   )
 }
 
-export interface Recorded {
+export interface RecordedOutput {
   readonly bytes: Buffer
   readonly skipped: number
   /** Where bytes are missing, from where to where. */
@@ -62,11 +62,11 @@ export interface Recorded {
 }
 
 /** One stream of a process as the journal has it; fails where offsets and bytes disagree. */
-export function recorded(
+export function recordedOutput(
   events: readonly JournalEvent[],
   process: string,
   stream: OutputChunk['stream'] = 'stdout',
-): Recorded {
+): RecordedOutput {
   const parts: Buffer[] = []
   const holes: [number, number][] = []
   let at = 0

@@ -1,7 +1,7 @@
 import type { ExecOptions, ReadOptions, WriteOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { attempt } from '../waiting/attempt.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function execCases(make: MakeSandbox): void {
   describe('exec', () => {
@@ -84,16 +84,16 @@ export function execCases(make: MakeSandbox): void {
       const { sandbox } = await shared()
       const { root } = sandbox
       await sandbox.exec('mkdir -p sub/deep')
-      const where = async (cwd?: string) =>
+      const workingDirectory = async (cwd?: string) =>
         (await sandbox.exec('pwd -P', cwd === undefined ? {} : { cwd })).stdout.trimEnd()
       const home = (await sandbox.exec('echo "$HOME"')).stdout.trimEnd()
-      expect(await where()).toBe(root)
-      expect(await where('.')).toBe(root)
-      expect(await where('sub')).toBe(`${root}/sub`)
-      expect(await where('sub/deep/..')).toBe(`${root}/sub`)
-      expect(await where(`${root}/sub/deep`)).toBe(`${root}/sub/deep`)
-      expect(await where('/tmp')).toBe('/tmp')
-      expect(await where(home)).toBe(home)
+      expect(await workingDirectory()).toBe(root)
+      expect(await workingDirectory('.')).toBe(root)
+      expect(await workingDirectory('sub')).toBe(`${root}/sub`)
+      expect(await workingDirectory('sub/deep/..')).toBe(`${root}/sub`)
+      expect(await workingDirectory(`${root}/sub/deep`)).toBe(`${root}/sub/deep`)
+      expect(await workingDirectory('/tmp')).toBe('/tmp')
+      expect(await workingDirectory(home)).toBe(home)
     })
 
     it('says that a working directory is not there', async () => {
@@ -133,8 +133,8 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it("keeps the host's variables to the host", async () => {
-      leave('VITRINE_KIT_SECRET', 'kit-secret-value')
-      leave('AWS_SECRET_ACCESS_KEY', 'kit-secret-value')
+      setVariable('VITRINE_KIT_SECRET', 'kit-secret-value')
+      setVariable('AWS_SECRET_ACCESS_KEY', 'kit-secret-value')
       const { sandbox } = await newSandbox(make)
       const own = await sandbox.exec('env; tr "\\0" "\\n" < /proc/self/environ')
       expect(own.stdout).toContain('PATH=')
@@ -237,7 +237,7 @@ export function execCases(make: MakeSandbox): void {
 }
 
 /** Sets a variable of this process for one test. */
-function leave(name: string, value: string): void {
+function setVariable(name: string, value: string): void {
   const before = process.env[name]
   process.env[name] = value
   onTestFinished(() => {

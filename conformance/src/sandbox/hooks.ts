@@ -1,5 +1,5 @@
 import { allEvents } from './events.ts'
-import type { SandboxKitOptions, SandboxUnderTest } from './setting.ts'
+import type { SandboxKitOptions, SandboxUnderTest } from './kit.ts'
 
 interface Hook {
   /** Says that it ran, and does what it does. */
@@ -9,7 +9,7 @@ interface Hook {
 }
 
 /** What runs before a stop, as functions; as commands where no function can be sent. */
-export class Hooks {
+export class StopHooks {
   readonly #under: SandboxUnderTest
   readonly #remote: boolean
   readonly #ran: string[] = []

@@ -5,9 +5,9 @@ import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { counting } from './commands.ts'
 import { allEvents, typesOf } from './events.ts'
-import { Hooks } from './hooks.ts'
-import { appears, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from './setting.ts'
+import { StopHooks } from './hooks.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from './kit.ts'
+import { newMark, waitForMarked } from './marks.ts'
 
 export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('lifecycle', () => {
@@ -27,16 +27,16 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       const under = await newSandbox(make)
       const { sandbox, count } = under
       const mark = newMark()
-      const ways = [
+      const launchers = [
         'setsid sh -c LOOP &',
         'nohup sh -c LOOP > /dev/null 2>&1 &',
         '(setsid sh -c LOOP &) &',
         'env -i /bin/setsid /bin/sh -c LOOP > /dev/null 2>&1 < /dev/null &',
         'trap "" TERM HUP INT; sh -c LOOP &',
       ]
-      for (const [index, way] of ways.entries())
+      for (const [index, launcher] of launchers.entries())
         await sandbox.exec(
-          `L="while echo x >> ${sandbox.root}/beat${index}; do sleep 0.02; : ${mark}; done"; ${way.replace('LOOP', '"$L"')}`,
+          `L="while echo x >> ${sandbox.root}/beat${index}; do sleep 0.02; : ${mark}; done"; ${launcher.replace('LOOP', '"$L"')}`,
         )
       await sandbox.exec('while [ $(ls | grep -c beat) -lt 5 ]; do sleep 0.02; done', { timeoutMs: 10_000 })
       await sandbox.lifecycle.shutdown()
@@ -166,7 +166,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
         await sandbox.spawn(`sleep ${mark} & wait`),
         await sandbox.spawn(`sleep ${mark} & wait`),
       ]
-      await appears(under, mark, 4)
+      await waitForMarked(under, mark, 4)
       await sandbox.lifecycle.pause()
       expect(await within('the kill', one.kill())).toMatchObject({ outcome: 'cancelled' })
       await within('the shutdown', sandbox.lifecycle.shutdown())
@@ -198,7 +198,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     it('runs what was registered, once, in order, while the sandbox still works', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('first', {
         async call(ran) {
           expect((await sandbox.exec('echo first')).stdout).toBe('first\n')
@@ -218,7 +218,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     it('runs all of them again once another is registered', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('a', { call: (ran) => ran() })
       await sandbox.lifecycle.stop()
       await sandbox.lifecycle.start()
@@ -230,7 +230,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     it('runs them all when one fails, stops all the same, raises the first error, and persists nothing', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('a', { call: (ran) => ran() })
       await hooks.add('b', {
         async call(ran) {
@@ -260,7 +260,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     it('marks nothing where nothing failed', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      await new Hooks(under, options).add('fine', { call: () => undefined })
+      await new StopHooks(under, options).add('fine', { call: () => undefined })
       await sandbox.lifecycle.stop()
       const [stopped] = (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped')
       expect(stopped?.data.persistenceBlocked).toBeUndefined()
@@ -268,7 +268,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
 
     it('does not run for a shutdown', async () => {
       const under = await newSandbox(make)
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('hook', { call: (ran) => ran() })
       await under.sandbox.lifecycle.shutdown()
       expect(await hooks.ran()).toEqual([])

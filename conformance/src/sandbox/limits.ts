@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../waiting/within.ts'
-import { isGone, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox } from './kit.ts'
+import { newMark, waitUntilGone } from './marks.ts'
 
 export function limitCases(make: MakeSandbox): void {
   describe('limits', () => {
@@ -15,7 +15,7 @@ export function limitCases(make: MakeSandbox): void {
       expect(await sandbox.exec(['bash', '-c', bomb], { timeoutMs: 1_000 })).toMatchObject({
         outcome: 'timeout',
       })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       await eventually('a command to run', async () => {
         const result = await sandbox.exec('echo on').catch(() => undefined)
         return result?.stdout === 'on\n'

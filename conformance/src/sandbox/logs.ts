@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { background } from '../waiting/background.ts'
 import { within } from '../waiting/within.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function logCases(make: MakeSandbox): void {
   describe('logs', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { request, server } from './commands.ts'
 import { freePort } from './free-port.ts'
-import { isGone, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
+import { newMark, waitUntilGone } from './marks.ts'
 
 export function machineCases(make: MakeSandbox): void {
   describe('a sandbox is a machine', () => {
@@ -32,7 +32,7 @@ export function machineCases(make: MakeSandbox): void {
       const seen = `until ps -eo args | grep -q '^sleep ${mark}'; do sleep 0.02; done`
       expect(await sandbox.exec(seen, { timeoutMs: 30_000 })).toMatchObject({ outcome: 'ok' })
       expect(await sandbox.exec(['pkill', '-f', `^sleep ${mark}`])).toMatchObject({ exitCode: 0 })
-      await isGone({ sandbox, ...under }, mark)
+      await waitUntilGone({ sandbox, ...under }, mark)
     })
 
     it('with a HOME that is its own, can be written to, and outlives a shutdown', async () => {

@@ -1,5 +1,5 @@
 import { eventually } from '../waiting/within.ts'
-import type { SandboxUnderTest } from './setting.ts'
+import type { SandboxUnderTest } from './kit.ts'
 
 let marks = 0
 
@@ -10,18 +10,18 @@ export function newMark(): string {
 }
 
 /** How many processes have the mark in their arguments. */
-export async function living({ count, sandbox }: SandboxUnderTest, mark: string): Promise<number> {
+export async function countMarked({ count, sandbox }: SandboxUnderTest, mark: string): Promise<number> {
   if (count !== undefined) return count(mark)
   const { stdout } = await sandbox.exec(['ps', '-eo', 'args'], { maxOutputBytes: 4_000_000 })
   return stdout.split('\n').filter((line) => line.includes(mark)).length
 }
 
 /** Waits until so many of them are there. */
-export function appears(under: SandboxUnderTest, mark: string, count: number): Promise<void> {
-  return eventually(`${count} processes with ${mark}`, async () => (await living(under, mark)) >= count)
+export function waitForMarked(under: SandboxUnderTest, mark: string, count: number): Promise<void> {
+  return eventually(`${count} processes with ${mark}`, async () => (await countMarked(under, mark)) >= count)
 }
 
 /** The promise that nothing outlives its owner, at its full length. */
-export function isGone(under: SandboxUnderTest, mark: string): Promise<void> {
-  return eventually(`no process with ${mark}`, async () => (await living(under, mark)) === 0, 3_000)
+export function waitUntilGone(under: SandboxUnderTest, mark: string): Promise<void> {
+  return eventually(`no process with ${mark}`, async () => (await countMarked(under, mark)) === 0, 3_000)
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
-import { allEvents, exitsOf, processOf, recorded } from './events.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { allEvents, exitsOf, processOf, recordedOutput } from './events.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function outputCases(make: MakeSandbox): void {
   describe('output', () => {
@@ -36,7 +36,7 @@ export function outputCases(make: MakeSandbox): void {
       await sandbox.exec('head -c 300000 /dev/urandom | tee random')
       const wanted = (await sandbox.exec('sha256sum < random')).stdout.slice(0, 64)
       const events = await allEvents(journal)
-      const { bytes, skipped } = recorded(events, processOf(events))
+      const { bytes, skipped } = recordedOutput(events, processOf(events))
       expect(skipped).toBe(0)
       expect(bytes.length).toBe(300_000)
       expect(createHash('sha256').update(bytes).digest('hex')).toBe(wanted)
@@ -111,7 +111,7 @@ export function outputCases(make: MakeSandbox): void {
       expect(outcome).toBe('ok')
       expect(stdout === whole).toBe(true)
       const events = await allEvents(journal)
-      expect(recorded(events, processOf(events)).bytes.toString() === whole).toBe(true)
+      expect(recordedOutput(events, processOf(events)).bytes.toString() === whole).toBe(true)
     })
 
     it('a flood does not pile up before a slow journal', async () => {

@@ -7,7 +7,7 @@ import { eventually } from '../waiting/within.ts'
 import { request, server } from './commands.ts'
 import { allEvents, operationsOf } from './events.ts'
 import { freePort } from './free-port.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function portCases(make: MakeSandbox): void {
   describe('ports', () => {

@@ -5,9 +5,9 @@ import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf } from './events.ts'
-import { appears, isGone, newMark } from './marks.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
+import { newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function processCases(make: MakeSandbox): void {
   describe('processes', () => {
@@ -112,7 +112,7 @@ export function processCases(make: MakeSandbox): void {
       )
       const screen = watch(process)
       await screen.shows('ready')
-      await appears(under, mark, 2)
+      await waitForMarked(under, mark, 2)
       await process.signal('SIGUSR1')
       await screen.shows('got it')
       await under.sandbox.processes.signal(process.id, 'SIGUSR1')
@@ -122,7 +122,7 @@ export function processCases(make: MakeSandbox): void {
       })
       await process.kill()
       await expect(attempt(() => process.signal('SIGUSR1'))).rejects.toMatchObject({ code: 'process_exited' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('that end by a signal say which, however it came', async () => {
@@ -142,11 +142,11 @@ export function processCases(make: MakeSandbox): void {
       )
       const screen = watch(process)
       await screen.shows('ready')
-      await appears(under, `sleep ${mark}`, 3)
+      await waitForMarked(under, `sleep ${mark}`, 3)
       expect(await process.stop({ graceMs: 10_000 })).toEqual({ outcome: 'ok', exitCode: 0, signal: null })
       await screen.ended
       expect(screen.text).toContain('bye')
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('stop for certain: who does not listen is killed with all it started', async () => {
@@ -156,9 +156,9 @@ export function processCases(make: MakeSandbox): void {
         `trap '' TERM; echo ready; setsid sh -c 'trap "" TERM; sleep ${mark}; :' & sleep ${mark}; sleep ${mark}`,
       )
       await watch(process).shows('ready')
-      await appears(under, mark, 3)
+      await waitForMarked(under, mark, 3)
       expect(await process.stop({ graceMs: 200 })).toMatchObject({ outcome: 'cancelled', signal: 'SIGKILL' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('are killed with all they started', async () => {
@@ -167,13 +167,13 @@ export function processCases(make: MakeSandbox): void {
       const process = await under.sandbox.spawn(
         `setsid sleep ${mark} & nohup sleep ${mark} >/dev/null 2>&1 & (sleep ${mark} &) ; wait; sleep ${mark}`,
       )
-      await appears(under, mark, 4)
+      await waitForMarked(under, mark, 4)
       expect(await under.sandbox.processes.kill(process.id)).toEqual({
         outcome: 'cancelled',
         exitCode: null,
         signal: 'SIGKILL',
       })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       expect(await process.kill()).toEqual(await process.exit)
       expect(await process.stop()).toEqual(await process.exit)
     })
@@ -187,7 +187,7 @@ export function processCases(make: MakeSandbox): void {
       expect(await late.exit).toMatchObject({ outcome: 'timeout', exitCode: null })
       caller.abort()
       expect(await called.exit).toMatchObject({ outcome: 'cancelled', exitCode: null })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       await expect(under.sandbox.spawn('touch ran', { signal: AbortSignal.abort() })).rejects.toThrow()
       expect((await under.sandbox.exec('ls -A')).stdout).toBe('')
     })

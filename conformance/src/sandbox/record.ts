@@ -2,8 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers } from '../events/coverage.ts'
 import { attempt } from '../waiting/attempt.ts'
-import { allEvents, exitsOf, operationsOf, processEvents, processOf, recorded, typesOf } from './events.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import {
+  allEvents,
+  exitsOf,
+  operationsOf,
+  processEvents,
+  processOf,
+  recordedOutput,
+  typesOf,
+} from './events.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function recordCases(make: MakeSandbox): void {
   describe('the journal', () => {
@@ -100,8 +108,8 @@ export function recordCases(make: MakeSandbox): void {
         numbers(0, 2_999)
           .map((one) => `${word} ${one}\n`)
           .join('')
-      expect(recorded(events, processOf(events), 'stdout').bytes.toString()).toBe(lines('out é'))
-      expect(recorded(events, processOf(events), 'stderr').bytes.toString()).toBe(lines('err €'))
+      expect(recordedOutput(events, processOf(events), 'stdout').bytes.toString()).toBe(lines('out é'))
+      expect(recordedOutput(events, processOf(events), 'stderr').bytes.toString()).toBe(lines('err €'))
     })
 
     it('has nothing of a process after its end, whatever it left behind', async () => {
@@ -121,7 +129,7 @@ export function recordCases(make: MakeSandbox): void {
       const { sandbox, journal } = await newSandbox(make, { commitMs: 20 })
       for (const _round of numbers(1, 5)) {
         await sandbox.exec('echo out')
-        const [, , last] = await tellTheEnds(journal, 'exec')
+        const [, , last] = await recordedSteps(journal, 'exec')
         expect(last).toBe(true)
       }
       const process = await sandbox.spawn('echo out; exit 4')
@@ -258,7 +266,7 @@ export function recordCases(make: MakeSandbox): void {
       )
       expect(outcome).toBe('ok')
       const events = await allEvents(journal)
-      const { bytes, skipped, holes } = recorded(events, processOf(events))
+      const { bytes, skipped, holes } = recordedOutput(events, processOf(events))
       expect(skipped).toBeGreaterThan(0)
       expect(bytes.length + skipped).toBe(20_000_008)
       expect(holes).toHaveLength(1)
@@ -278,8 +286,8 @@ export function recordCases(make: MakeSandbox): void {
       )
       const events = await allEvents(journal)
       const [out, err] = [
-        recorded(events, processOf(events), 'stdout'),
-        recorded(events, processOf(events), 'stderr'),
+        recordedOutput(events, processOf(events), 'stdout'),
+        recordedOutput(events, processOf(events), 'stderr'),
       ]
       expect(out.bytes.length + out.skipped).toBe(500_000)
       expect(err.bytes.length + err.skipped).toBe(500_000)
@@ -296,7 +304,7 @@ export function recordCases(make: MakeSandbox): void {
 }
 
 /** Of the last operation of that kind: its start, its process's end, its end. */
-async function tellTheEnds(journal: Parameters<typeof allEvents>[0], op: string): Promise<boolean[]> {
+async function recordedSteps(journal: Parameters<typeof allEvents>[0], op: string): Promise<boolean[]> {
   const operation = operationsOf(await allEvents(journal), op).at(-1) ?? []
   const has = (type: string) => operation.some((event) => event.type === type)
   return [has('operation.started'), has('process.exited'), has('operation.finished')]

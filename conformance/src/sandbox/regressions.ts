@@ -4,10 +4,10 @@ import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, operationsOf } from './events.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
-import { appears, isGone, living, newMark } from './marks.ts'
+import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from './setting.ts'
 
 /** Faults that were found in other systems: each name tells what happened there. */
 export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOptions): void {
@@ -20,11 +20,11 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       const process = await under.sandbox.spawn(
         `trap '' TERM; sleep ${mark} & while :; do cat; sleep ${mark}; done`,
       )
-      await appears(under, mark, 2)
+      await waitForMarked(under, mark, 2)
       await within('the answer', process.stop({ graceMs: 100 }))
       await within('the answer', under.sandbox.processes.remove(process.id))
       expect(await under.sandbox.processes.list()).toEqual([])
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('a crash left its pending call without an answer, its stream open and the dead one in the list', async () => {
@@ -57,7 +57,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       ])
       onTestFinished(() => host.dispose())
       await eventually('its processes', async () => (await host.count(`sleep ${mark}`)) >= 4)
-      host.die()
+      host.kill()
       await eventually('no orphans', async () => (await host.count(mark)) === 0, 3_000)
     })
 
@@ -66,14 +66,14 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       const mark = newMark()
       const result = await under.sandbox.exec(['sh', '-c', `echo a; sleep ${mark}`], { timeoutMs: 300 })
       expect(result).toMatchObject({ outcome: 'timeout', stdout: 'a\n' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('a call waited for the background child of its command', async () => {
       const under = await shared()
       const mark = newMark()
       const { outcome, stdout } = await under.sandbox.exec(`sleep ${mark} & echo bg`)
-      expect({ outcome, stdout, left: await living(under, mark) }).toEqual({
+      expect({ outcome, stdout, left: await countMarked(under, mark) }).toEqual({
         outcome: 'ok',
         stdout: 'bg\n',
         left: 1,
@@ -137,7 +137,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       const mark = newMark()
       const caller = new AbortController()
       const running = under.sandbox.exec(`sleep ${mark}`, { signal: caller.signal })
-      await appears(under, mark, 1)
+      await waitForMarked(under, mark, 1)
       caller.abort()
       expect(await running).toMatchObject({ outcome: 'cancelled', exitCode: null })
     })

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, processEvents, typesOf } from './events.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 /** Fails until it was run so often. */
 const failsUntil = (runs: number) => `echo run >> runs; [ $(wc -l < runs) -ge ${runs} ] || exit 9`

@@ -2,10 +2,10 @@ import type { Process } from '@vitrine/protocol'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { attempt } from '../waiting/attempt.ts'
 import { eventually, within } from '../waiting/within.ts'
-import { allEvents, processEvents, recorded } from './events.ts'
-import { appears, isGone, living, newMark } from './marks.ts'
+import { allEvents, processEvents, recordedOutput } from './events.ts'
+import { type MakeSandbox, type SandboxUnderTest, sharedSandbox } from './kit.ts'
+import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { type Screen, watch } from './screen.ts'
-import { type MakeSandbox, type SandboxUnderTest, sharedSandbox } from './setting.ts'
 
 const shell = ['bash', '--norc', '--noprofile', '-i']
 const size = { cols: 100, rows: 30 }
@@ -69,12 +69,12 @@ export function terminalCases(make: MakeSandbox): void {
       const { under, process, screen } = await openShell(test)
       const [back, front] = [newMark(), newMark()]
       await type(process, `sleep ${back} &`)
-      await appears(under, back, 1)
+      await waitForMarked(under, back, 1)
       await type(process, `sleep ${front}`)
-      await appears(under, front, 1)
+      await waitForMarked(under, front, 1)
       await process.input('\x03')
-      await isGone(under, front)
-      expect(await living(under, back)).toBe(1)
+      await waitUntilGone(under, front)
+      expect(await countMarked(under, back)).toBe(1)
       await type(process, 'echo status=$?')
       await screen.shows('status=130')
       await type(process, 'exit 4')
@@ -85,7 +85,7 @@ export function terminalCases(make: MakeSandbox): void {
       const { under, process, screen } = await openShell(test)
       const mark = newMark()
       await type(process, `sleep ${mark}`)
-      await appears(under, mark, 1)
+      await waitForMarked(under, mark, 1)
       await process.input('\x1a')
       await screen.shows(/Stopped/)
       await type(process, 'bg')
@@ -97,7 +97,7 @@ export function terminalCases(make: MakeSandbox): void {
       // The shell says what it brings to the front before it has done so.
       await eventually('the job to be interrupted', async () => {
         await process.input('\x03')
-        return (await living(under, mark)) === 0
+        return (await countMarked(under, mark)) === 0
       })
       await type(process, 'jobs; echo none-left')
       await screen.shows('none-left\r\n')
@@ -123,7 +123,7 @@ export function terminalCases(make: MakeSandbox): void {
       expect(screen.bytes.includes('é€\x1b[1mbold')).toBe(true)
       expect(screen.bytes.equals(other.bytes)).toBe(true)
       const events = await allEvents(under.journal)
-      expect(recorded(events, process.id, 'terminal').bytes.equals(screen.bytes)).toBe(true)
+      expect(recordedOutput(events, process.id, 'terminal').bytes.equals(screen.bytes)).toBe(true)
       expect(processEvents(events, process.id).at(-1)?.type).toBe('process.exited')
     })
 
@@ -176,9 +176,9 @@ export function terminalCases(make: MakeSandbox): void {
       const { under, process } = await openShell(test)
       const mark = newMark()
       await type(process, `sleep ${mark} & nohup setsid sleep ${mark} > /dev/null 2>&1 & sleep ${mark}`)
-      await appears(under, mark, 3)
+      await waitForMarked(under, mark, 3)
       expect(await process.kill()).toMatchObject({ outcome: 'cancelled' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('give all that was written before the end', async ({ skip }) => {

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { records, type TarMember, tarOf } from './tar-bytes.ts'
-import { waysIn } from './ways-in.ts'
+import { unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 
 interface BadTar {
@@ -97,7 +97,7 @@ export function badTarCases(make: MakeSandbox): void {
   describe('a tar with one bad member', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysIn)('is refused by name, and nothing is written: $name', async ({ name, send }) => {
+    it.each(unpackCalls)('is refused by name, and nothing is written: $name', async ({ name, send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec(before)
@@ -113,7 +113,7 @@ export function badTarCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(waysIn)('is refused also for its headers: $name', async ({ send }) => {
+    it.each(unpackCalls)('is refused also for its headers: $name', async ({ send }) => {
       const under = await shared()
       await under.sandbox.exec(before)
       await changesNothing(under, 'all of them', async () => {
@@ -161,7 +161,7 @@ export function badTarCases(make: MakeSandbox): void {
         ],
         leftOutCount: 2,
       })
-      expect(await say(sandbox, 'LC_ALL=C ls -A; readlink out')).toBe('C:x\na\\b\nout\n/etc')
+      expect(await outputOf(sandbox, 'LC_ALL=C ls -A; readlink out')).toBe('C:x\na\\b\nout\n/etc')
     })
   })
 }

@@ -1,9 +1,9 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { someBytes, streamOf } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
-import { extractZip, waysIn } from './ways-in.ts'
+import { extractZip, unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
@@ -21,7 +21,7 @@ export function damagedCases(make: MakeSandbox): void {
   describe('an archive that is damaged', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysIn)('is refused wherever it is cut off: $name', async ({ send }) => {
+    it.each(unpackCalls)('is refused wherever it is cut off: $name', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a && ln here/a kept')
@@ -34,16 +34,16 @@ export function damagedCases(make: MakeSandbox): void {
       ]
       await changesNothing(under, 'all of them', async () => {
         for (const piece of pieces) {
-          const told = `${piece.length} bytes`
+          const label = `${piece.length} bytes`
           const invalid = { code: 'archive_invalid' }
           const parts = streamOf([piece.subarray(0, 600), piece.subarray(600)])
-          await expect(send(sandbox, piece), told).rejects.toMatchObject(invalid)
-          await expect(send(sandbox, parts), told).rejects.toMatchObject(invalid)
+          await expect(send(sandbox, piece), label).rejects.toMatchObject(invalid)
+          await expect(send(sandbox, parts), label).rejects.toMatchObject(invalid)
         }
       })
     })
 
-    it.each(waysIn)('is refused where a header is not what it was: $name', async ({ send }) => {
+    it.each(unpackCalls)('is refused where a header is not what it was: $name', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
@@ -55,8 +55,8 @@ export function damagedCases(make: MakeSandbox): void {
             code: 'archive_invalid',
           })
         }
-        for (const nothing of [Buffer.alloc(0), Buffer.from('no archive at all')])
-          await expect(send(sandbox, nothing)).rejects.toMatchObject({ code: 'archive_invalid' })
+        for (const notAnArchive of [Buffer.alloc(0), Buffer.from('no archive at all')])
+          await expect(send(sandbox, notAnArchive)).rejects.toMatchObject({ code: 'archive_invalid' })
       })
     })
 
@@ -76,7 +76,7 @@ export function damagedCases(make: MakeSandbox): void {
       })
     })
 
-    it.each([...waysIn, extractZip])('is refused when its stream breaks: $name', async ({ send }) => {
+    it.each([...unpackCalls, extractZip])('is refused when its stream breaks: $name', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { readBytes, say, streamOf } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, readBytes, streamOf } from '../files/content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
@@ -20,9 +20,9 @@ export function extractingCases(make: MakeSandbox): void {
       const flags = name.toLowerCase().endsWith('gz') ? 'czf' : 'cf'
       await sandbox.exec(`tar ${flags} to/${name} -C src .`)
       expect(await sandbox.files.extract(`to/${name}`)).toMatchObject({ files: 1, links: 1 })
-      expect(await say(sandbox, `cat to/dir/l; stat -c %a to/dir/f; test -s to/${name} && echo kept`)).toBe(
-        'hi\n700\nkept',
-      )
+      expect(
+        await outputOf(sandbox, `cat to/dir/l; stat -c %a to/dir/f; test -s to/${name} && echo kept`),
+      ).toBe('hi\n700\nkept')
     })
 
     it('one that is given, which is at its path afterwards', async () => {
@@ -33,8 +33,8 @@ export function extractingCases(make: MakeSandbox): void {
       await sandbox.files.mkdir('to')
       await sandbox.files.extract('to/a.tar', streamOf([tar.subarray(0, 700), tar.subarray(700)]))
       expect((await readBytes(sandbox, 'to/a.tar')).equals(tar)).toBe(true)
-      expect(await say(sandbox, 'cat d/f to/d/f; stat -c %u a.tgz')).toBe(
-        `from the tarfrom the tar${await say(sandbox, 'id -u')}`,
+      expect(await outputOf(sandbox, 'cat d/f to/d/f; stat -c %u a.tgz')).toBe(
+        `from the tarfrom the tar${await outputOf(sandbox, 'id -u')}`,
       )
     })
 
@@ -48,7 +48,7 @@ export function extractingCases(make: MakeSandbox): void {
     it('one that is given, whose directory is not there yet', async () => {
       const { sandbox } = await shared()
       await sandbox.files.extract('new/er/a.tar', tar)
-      expect(await say(sandbox, 'cat new/er/d/f; ls new/er')).toBe('from the tara.tar\nd')
+      expect(await outputOf(sandbox, 'cat new/er/d/f; ls new/er')).toBe('from the tara.tar\nd')
     })
 
     it('a zip that the sandbox made, and one made by hand', async () => {
@@ -68,16 +68,16 @@ export function extractingCases(make: MakeSandbox): void {
         directories: 1,
         links: 1,
       })
-      expect(await say(sandbox, './link; readlink link; stat -c %a é€; test -f hand.zip && echo kept')).toBe(
-        'ran\nrun.sh\n711\nkept',
-      )
+      expect(
+        await outputOf(sandbox, './link; readlink link; stat -c %a é€; test -f hand.zip && echo kept'),
+      ).toBe('ran\nrun.sh\n711\nkept')
     })
 
     it('takes the scheme that it is told over the name', async () => {
       const { sandbox } = await shared()
       await sandbox.files.extract('download', zipOf({ name: 'z', content: 'zip' }), { scheme: 'zip' })
       await sandbox.files.extract('other.zip', tar, { scheme: 'tar' })
-      expect(await say(sandbox, 'cat z d/f')).toBe('zipfrom the tar')
+      expect(await outputOf(sandbox, 'cat z d/f')).toBe('zipfrom the tar')
     })
 
     it('refuses a name that is no archive', async () => {
@@ -144,7 +144,7 @@ export function extractingCases(make: MakeSandbox): void {
       const swapping = await sandbox.spawn('while :; do cp two x; mv x a.tar; cp one x; mv x a.tar; done')
       for (let round = 0; round < 6; round += 1) {
         await sandbox.files.extract('a.tar')
-        const seen = (await say(sandbox, 'head -c 3 a b c | grep -E "^(one|two)" | sort -u')).split('\n')
+        const seen = (await outputOf(sandbox, 'head -c 3 a b c | grep -E "^(one|two)" | sort -u')).split('\n')
         expect(seen).toHaveLength(1)
       }
       await swapping.kill()

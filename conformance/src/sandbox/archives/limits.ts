@@ -1,9 +1,9 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { say, someBytes } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, someBytes } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { tarHeader, tarOf } from './tar-bytes.ts'
-import { extractZip, waysIn, waysToAdd } from './ways-in.ts'
+import { additiveCalls, extractZip, unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
@@ -17,7 +17,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
     })
     const boundedAfterwards = sharedSandbox(make, { limits: { archives: { expandedBytes: 60_000 } } })
 
-    it.each(waysIn)('hold for every way in: $name', async ({ send }) => {
+    it.each(unpackCalls)('hold for every way in: $name', async ({ send }) => {
       const under = await bounded()
       const { sandbox } = under
       await sandbox.exec(kept)
@@ -70,7 +70,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(waysToAdd)('a hole counts as nothing, and stays one: $name', async ({ send }) => {
+    it.each(additiveCalls)('a hole counts as nothing, and stays one: $name', async ({ send }) => {
       const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
       const pax = {
         'GNU.sparse.major': '1',
@@ -81,7 +81,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
       const map = Buffer.alloc(512)
       map.write('0\n')
       await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
-      expect(await say(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
+      expect(await outputOf(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
     })
   })
 }
@@ -96,7 +96,7 @@ export function archiveBombCases(make: MakeSandbox): void {
       const size = 80 * 1024 ** 2
       const bomb = gzipSync(Buffer.concat([tarHeader({ name: 'zeros' }, size), Buffer.alloc(size + 1_024)]))
       await changesNothing(under, 'a bomb', async () => {
-        for (const { send } of waysIn.filter(({ name }) => name !== 'extract'))
+        for (const { send } of unpackCalls.filter(({ name }) => name !== 'extract'))
           await expect(send(sandbox, bomb)).rejects.toMatchObject(tooLarge)
       })
     })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually } from '../../waiting/within.ts'
-import { largeBytes, readCut } from '../cut.ts'
+import { largeBytes, readCut } from '../cut-streams.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { someBytes } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
-import { bytesOf } from './ways-in.ts'
+import { bytesOf } from './unpack-calls.ts'
 
 const once = ['operation.started', 'operation.finished']
 const tar = tarOf(
@@ -16,7 +16,7 @@ const tar = tarOf(
 )
 
 /** The two that give a stream. */
-const waysOut: readonly {
+const packCalls: readonly {
   readonly op: string
   open(sandbox: TestedSandbox, options?: { signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
 }[] = [
@@ -51,7 +51,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       }
     })
 
-    it.each(waysOut)('that lasts as long as its stream: $op', async ({ op, open }) => {
+    it.each(packCalls)('that lasts as long as its stream: $op', async ({ op, open }) => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.files.write('large', someBytes(largeBytes(options, 3_000_000)))
       const caller = new AbortController()
@@ -60,10 +60,10 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       const partly = (await open(sandbox)).getReader()
       const read = (await partly.read()).value?.byteLength
       await partly.cancel()
-      const calledOff = (await open(sandbox, { signal: caller.signal })).getReader()
-      await calledOff.read()
+      const cancelled = (await open(sandbox, { signal: caller.signal })).getReader()
+      await cancelled.read()
       caller.abort()
-      await expect(calledOff.read()).rejects.toMatchObject({ code: 'cancelled' })
+      await expect(cancelled.read()).rejects.toMatchObject({ code: 'cancelled' })
       const cut = (await open(sandbox)).getReader()
       await cut.read()
       // Never read, never left.
@@ -84,7 +84,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       ])
     })
 
-    it.each(waysOut)(
+    it.each(packCalls)(
       'that ends once when a file shrinks under it, and what came is whole or broken: $op',
       async ({ op, open }) => {
         const { sandbox, journal } = await newSandbox(make)
@@ -109,7 +109,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       },
     )
 
-    it.each(waysOut)('that is refused before it gives anything: $op', async ({ op, open }) => {
+    it.each(packCalls)('that is refused before it gives anything: $op', async ({ op, open }) => {
       const { sandbox, journal } = await newSandbox(make)
       await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
         code: 'cancelled',

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { records, tarOf } from './tar-bytes.ts'
-import { waysToAdd } from './ways-in.ts'
+import { additiveCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
@@ -14,7 +14,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
   describe('archive regressions', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysToAdd)('rejects symlink under preexisting symlink parent: $name', async ({ send }) => {
+    it.each(additiveCalls)('rejects symlink under preexisting symlink parent: $name', async ({ send }) => {
       const under = await shared()
       await under.sandbox.exec('mkdir -p here/real && ln -s real here/parent')
       await changesNothing(under, 'a link below a link', async () => {
@@ -50,7 +50,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
         'in',
         tarOf({ name: 'short', pax: { path: name, comment: '€€€' }, content: 'x' }),
       )
-      expect(await say(sandbox, 'cd in && find . -type f')).toBe(`./${name}`)
+      expect(await outputOf(sandbox, 'cd in && find . -type f')).toBe(`./${name}`)
     })
 
     it('keeps a partially written file private', async () => {
@@ -75,10 +75,10 @@ export function archiveRegressionCases(make: MakeSandbox): void {
         { highWaterMark: 0 },
       )
       const uploading = sandbox.files.upload('here', stream)
-      expect(await say(sandbox, 'sleep 0.1; find . -mindepth 1')).toBe('')
+      expect(await outputOf(sandbox, 'sleep 0.1; find . -mindepth 1')).toBe('')
       more?.()
       await uploading
-      expect(await say(sandbox, 'stat -c "%a %s" here/secret')).toBe('644 5000')
+      expect(await outputOf(sandbox, 'stat -c "%a %s" here/secret')).toBe('644 5000')
     })
 
     it('204 KB of gzip became 200 MiB through hydrate, whatever the limits', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { SandboxUnderTest, TestedSandbox } from '../setting.ts'
+import type { SandboxUnderTest, TestedSandbox } from '../kit.ts'
 import { changesOf } from '../watching/changes.ts'
 
 interface Entry {
@@ -44,7 +44,7 @@ export async function entriesOf(sandbox: TestedSandbox, path = '.'): Promise<Ent
 }
 
 /** What an archive keeps of a tree, a line for each name. */
-export async function keptOf(sandbox: TestedSandbox, path = '.'): Promise<string[]> {
+export async function manifestOf(sandbox: TestedSandbox, path = '.'): Promise<string[]> {
   const entries = await entriesOf(sandbox, path)
   const sums = await sumsOf(sandbox, path)
   const firsts = new Map<string, string>()
@@ -78,8 +78,8 @@ export async function changesNothing(
 
 async function stateOf(under: SandboxUnderTest): Promise<unknown> {
   const sums = await sumsOf(under.sandbox, '.')
-  const told = under.sandbox.capabilities.watching === 'none' ? 0 : (await changesOf(under)).length
-  return { told, entries: await entriesOf(under.sandbox), sums: [...sums] }
+  const changes = under.sandbox.capabilities.watching === 'none' ? 0 : (await changesOf(under)).length
+  return { told: changes, entries: await entriesOf(under.sandbox), sums: [...sums] }
 }
 
 async function sumsOf(sandbox: TestedSandbox, path: string): Promise<Map<string, string>> {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 import { type CapabilityRow, capabilityTable, compareCapabilities } from './compare.ts'
 import { measureCapabilities } from './measure.ts'
 

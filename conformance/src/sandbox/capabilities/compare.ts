@@ -22,8 +22,8 @@ export function compareCapabilities(claimed: Capabilities, measured: Measured): 
   const names = Object.keys(claimed) as (keyof Capabilities)[]
   return names.map((capability) => ({
     capability,
-    claimed: shown(claimed[capability]),
-    measured: measured[capability] === undefined ? '–' : shown(measured[capability]),
+    claimed: formatted(claimed[capability]),
+    measured: measured[capability] === undefined ? '–' : formatted(measured[capability]),
     verdict: verdictOn(capability, claimed, measured),
   }))
 }
@@ -44,7 +44,7 @@ function verdictOn(
   return ranks.indexOf(fact) > ranks.indexOf(claim) ? 'more than claimed' : 'FALSE'
 }
 
-function shown(value: Capabilities[keyof Capabilities]): string {
+function formatted(value: Capabilities[keyof Capabilities]): string {
   return Array.isArray(value) ? value.join(', ') || '(none)' : String(value)
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Capabilities } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 const namespaces = ['pid', 'mnt', 'net', 'ipc', 'user'] as const
 

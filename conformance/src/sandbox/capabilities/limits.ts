@@ -1,10 +1,13 @@
 import type { Capabilities } from '@vitrine/protocol'
-import type { MakeSandbox, SandboxWish, TestedSandbox } from '../setting.ts'
+import type { MakeSandbox, SandboxTestOptions, TestedSandbox } from '../kit.ts'
 
 type Limit = Capabilities['limits'][number]
 
 const measures: Readonly<
-  Record<Limit, { readonly limits: SandboxWish['limits']; holds(sandbox: TestedSandbox): Promise<boolean> }>
+  Record<
+    Limit,
+    { readonly limits: SandboxTestOptions['limits']; holds(sandbox: TestedSandbox): Promise<boolean> }
+  >
 > = {
   memory: {
     limits: { memoryBytes: 64 * 1024 * 1024 },
@@ -42,15 +45,15 @@ export async function measureLimits(
   make: MakeSandbox,
   claimed: Capabilities['limits'],
 ): Promise<Capabilities['limits']> {
-  const held: Limit[] = []
+  const enforced: Limit[] = []
   for (const limit of claimed) {
     const { limits, holds } = measures[limit]
     const under = await make({ limits: { ...limits } })
     try {
-      if (await holds(under.sandbox)) held.push(limit)
+      if (await holds(under.sandbox)) enforced.push(limit)
     } finally {
       await under.close()
     }
   }
-  return held
+  return enforced
 }

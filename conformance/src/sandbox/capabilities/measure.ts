@@ -1,5 +1,5 @@
 import type { Capabilities } from '@vitrine/protocol'
-import type { MakeSandbox, SandboxUnderTest } from '../setting.ts'
+import type { MakeSandbox, SandboxUnderTest } from '../kit.ts'
 import { measureIsolation } from './isolation.ts'
 import { measureKillTree } from './kill-tree.ts'
 import { measureLimits } from './limits.ts'

@@ -1,6 +1,6 @@
 import type { Capabilities } from '@vitrine/protocol'
 import { allEvents } from '../events.ts'
-import type { SandboxUnderTest } from '../setting.ts'
+import type { SandboxUnderTest } from '../kit.ts'
 
 const shortLived = 10
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
-import { say } from './content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf } from './content.ts'
 
 export function changingCases(make: MakeSandbox): void {
   describe('mkdir', () => {
@@ -12,7 +12,7 @@ export function changingCases(make: MakeSandbox): void {
       await files.mkdir('one', { mode: 0o700 })
       await files.mkdir('a/b/c/', { parents: true })
       await files.mkdir('a/b/c', { parents: true })
-      expect(await say(sandbox, 'stat -c "%a %F" one a/b/c')).toBe('700 directory\n755 directory')
+      expect(await outputOf(sandbox, 'stat -c "%a %F" one a/b/c')).toBe('700 directory\n755 directory')
       await expect(files.mkdir('one')).rejects.toMatchObject({ code: 'file_exists' })
       await expect(files.mkdir('x/y')).rejects.toMatchObject({ code: 'file_not_found' })
       await files.write('file', '')
@@ -34,7 +34,7 @@ export function changingCases(make: MakeSandbox): void {
       await files.move('b', 'deep/er/b', { parents: true })
       await files.move('full', 'empty')
       await files.move('link', 'other')
-      expect(await say(sandbox, 'find . | sort; cat deep/er/b; readlink other')).toBe(
+      expect(await outputOf(sandbox, 'find . | sort; cat deep/er/b; readlink other')).toBe(
         '.\n./deep\n./deep/er\n./deep/er/b\n./empty\n./empty/in\n./other\na\na',
       )
     })
@@ -57,7 +57,7 @@ export function changingCases(make: MakeSandbox): void {
         ['file', '/etc/x', 'path_outside'],
       ] as const)
         await expect(files.move(from, to), `${from} to ${to}`).rejects.toMatchObject({ code })
-      expect(await say(sandbox, 'find . | sort')).toBe('.\n./file\n./one\n./two\n./two/full')
+      expect(await outputOf(sandbox, 'find . | sort')).toBe('.\n./file\n./one\n./two\n./two/full')
     })
 
     it('leaves one name where both were the same file', async () => {
@@ -65,7 +65,7 @@ export function changingCases(make: MakeSandbox): void {
       await sandbox.exec('echo x > a; ln a b; echo y > c')
       await sandbox.files.move('a', 'b')
       await sandbox.files.move('c', 'c')
-      expect(await say(sandbox, 'ls; cat b c')).toBe('b\nc\nx\ny')
+      expect(await outputOf(sandbox, 'ls; cat b c')).toBe('b\nc\nx\ny')
     })
   })
 
@@ -87,7 +87,7 @@ export function changingCases(make: MakeSandbox): void {
       await files.remove('missing/deeper', { force: true, recursive: true })
       await expect(files.remove('.', { recursive: true })).rejects.toMatchObject({ code: 'argument_invalid' })
       await expect(files.remove('..', { recursive: true })).rejects.toMatchObject({ code: 'path_outside' })
-      expect(await say(sandbox, 'find . -type f | sort')).toBe('./kept\n./outer/in')
+      expect(await outputOf(sandbox, 'find . -type f | sort')).toBe('./kept\n./outer/in')
     })
 
     it('takes a tree that is deeper than a path can say', async () => {
@@ -97,7 +97,7 @@ export function changingCases(make: MakeSandbox): void {
         { shell: 'bash' },
       )
       await sandbox.files.remove('top', { recursive: true })
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
     it('takes a tree that something still writes to and deletes from', async () => {
@@ -121,7 +121,7 @@ export function changingCases(make: MakeSandbox): void {
       await sandbox.exec(': > file; mkdir folder; ln -s file link')
       await files.chmod('link', 0o600)
       await files.chmod('folder', 0o1770)
-      expect(await say(sandbox, 'stat -c %a file folder')).toBe('600\n1770')
+      expect(await outputOf(sandbox, 'stat -c %a file folder')).toBe('600\n1770')
       for (const mode of [0o4755, 0o2755, -1, 0.5, Number.NaN])
         await expect(files.chmod('file', mode)).rejects.toMatchObject({ code: 'argument_invalid' })
       await expect(files.chmod('missing', 0o600)).rejects.toMatchObject({ code: 'file_not_found' })

@@ -1,5 +1,5 @@
 import type { ReadFileOptions } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 export async function readText(
   sandbox: TestedSandbox,
@@ -18,7 +18,7 @@ export async function readBytes(
 }
 
 /** What a command says, without its last line break. */
-export async function say(sandbox: TestedSandbox, command: string): Promise<string> {
+export async function outputOf(sandbox: TestedSandbox, command: string): Promise<string> {
   return (await sandbox.exec(command)).stdout.trimEnd()
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox, type TestedSandbox } from '../setting.ts'
-import { readText, say } from './content.ts'
+import { type MakeSandbox, sharedSandbox, type TestedSandbox } from '../kit.ts'
+import { outputOf, readText } from './content.ts'
 
 /** Everything that follows a path to its end. */
-export const ways: readonly (readonly [
+export const followingCalls: readonly (readonly [
   name: string,
   go: (files: TestedSandbox['files'], path: string) => Promise<unknown>,
 ])[] = [
@@ -40,7 +40,7 @@ export function linkCases(make: MakeSandbox): void {
         `${root}/../${root.slice(root.lastIndexOf('/') + 1)}/x`,
         `//${root}/./x`,
       ])
-        expect(await readText(sandbox, path), path).toBe(`${await say(sandbox, `cat '${path}'`)}\n`)
+        expect(await readText(sandbox, path), path).toBe(`${await outputOf(sandbox, `cat '${path}'`)}\n`)
     })
 
     it('inside are written through, and stay', async () => {
@@ -53,7 +53,7 @@ export function linkCases(make: MakeSandbox): void {
       await sandbox.files.write('way/deep/x', 'three\n')
       await sandbox.files.write('fresh', 'four\n')
       expect(
-        await say(
+        await outputOf(
           sandbox,
           'cat real/file real/deep/x real/new; stat -c %a real/file; readlink link twice way fresh',
         ),
@@ -70,7 +70,7 @@ export function linkCases(make: MakeSandbox): void {
         await expect(sandbox.files.read(path), path).rejects.toMatchObject({ code: 'link_loop' })
     })
 
-    it.each(ways)('that lead out are refused: %s', async (_name, go) => {
+    it.each(followingCalls)('that lead out are refused: %s', async (_name, go) => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
@@ -100,7 +100,7 @@ export function linkCases(make: MakeSandbox): void {
       await files.move('file', 'moved')
       await files.remove('moved')
       await files.remove('folder', { recursive: true })
-      expect(await say(sandbox, 'ls -A; ls -d /etc/hostname')).toBe('/etc/hostname')
+      expect(await outputOf(sandbox, 'ls -A; ls -d /etc/hostname')).toBe('/etc/hostname')
     })
   })
 }

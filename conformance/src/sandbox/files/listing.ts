@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 
 export function listingCases(make: MakeSandbox): void {
   describe('listing', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { readText, say } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf, readText } from './content.ts'
 
 const odd = [
   'with space',
@@ -42,9 +42,9 @@ export function nameCases(make: MakeSandbox): void {
       const { entries } = await sandbox.files.list('.')
       expect(entries.map(({ path }) => path)).toEqual(odd.toSorted())
       expect((await sandbox.files.search('.', { name: '*' })).hits).toHaveLength(odd.length)
-      expect(await say(sandbox, 'find . -type f -print0 | tr -cd "\\0" | wc -c')).toBe(`${odd.length}`)
+      expect(await outputOf(sandbox, 'find . -type f -print0 | tr -cd "\\0" | wc -c')).toBe(`${odd.length}`)
       for (const name of odd) await sandbox.files.remove(name)
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
     it('that are no text come back as they are, byte for byte', async () => {
@@ -62,7 +62,7 @@ export function nameCases(make: MakeSandbox): void {
       expect((await files.search('.', { content: 'deep' })).hits).toMatchObject([{ path: '\udc80/é\udcc3' }])
       await files.write('new\udcfe', 'x')
       await files.move('new\udcfe', 'moved\udcfd')
-      expect(await say(sandbox, `ls | grep -a moved | od -An -tx1`)).toBe(' 6d 6f 76 65 64 fd 0a')
+      expect(await outputOf(sandbox, `ls | grep -a moved | od -An -tx1`)).toBe(' 6d 6f 76 65 64 fd 0a')
       await files.remove('\udc80', { recursive: true })
       expect(await files.exists('\udc80')).toBe(false)
     })
@@ -102,7 +102,7 @@ export function nameCases(make: MakeSandbox): void {
         () => files.search(path, { name: 'x' }),
       ])
         await expect(call(), String(call)).rejects.toMatchObject({ code, hint: expect.any(String) })
-      expect(await say(sandbox, 'ls -A')).toBe('file')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('file')
     })
   })
 }

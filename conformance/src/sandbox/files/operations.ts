@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
-import { largeBytes, readCut } from '../cut.ts'
+import { largeBytes, readCut } from '../cut-streams.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 import { readText, someBytes } from './content.ts'
 
 const once = ['operation.started', 'operation.finished']
@@ -83,8 +83,8 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       const partly = (await files.read('large')).getReader()
       await partly.read()
       await partly.cancel()
-      const calledOff = (await files.read('large', { signal: caller.signal })).getReader()
-      await calledOff.read()
+      const cancelled = (await files.read('large', { signal: caller.signal })).getReader()
+      await cancelled.read()
       caller.abort()
       const cut = (await files.read('large')).getReader()
       await cut.read()

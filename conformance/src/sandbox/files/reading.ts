@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { readBytes, readText, say, someBytes } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf, readBytes, readText, someBytes } from './content.ts'
 
 export function readingCases(make: MakeSandbox): void {
   describe('reading', () => {
@@ -77,7 +77,7 @@ export function readingCases(make: MakeSandbox): void {
       const parts = [first.value!]
       for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value)
       expect(Buffer.concat(parts).equals(old)).toBe(true)
-      expect(await say(sandbox, 'cat file')).toBe('new')
+      expect(await outputOf(sandbox, 'cat file')).toBe('new')
     })
 
     it('ends when its caller calls it off', async () => {

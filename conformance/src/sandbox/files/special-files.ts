@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { say } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf } from './content.ts'
 
 const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("special")'`
 
@@ -33,7 +33,7 @@ export function specialFileCases(make: MakeSandbox): void {
       expect(await files.stat('special')).toMatchObject({ kind: 'other' })
       await files.move('special', 'moved')
       await files.remove('moved')
-      expect(await say(sandbox, 'ls -A')).toBe('link')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('link')
     })
   })
 }

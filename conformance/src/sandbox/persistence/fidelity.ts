@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { bytesOf } from '../archives/ways-in.ts'
-import { keptOf } from '../archives/workspace.ts'
+import { bytesOf } from '../archives/unpack-calls.ts'
+import { manifestOf } from '../archives/workspace.ts'
 import { allEvents, operationsOf } from '../events.ts'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { faultsOf } from '../watching/changes.ts'
-import { carry } from './moving.ts'
+import { transfer } from './transfer.ts'
 
 const odd = String.raw`"$(printf 'new\nline')" "$(printf 'not\377utf8')" ' leading' '-dash' 'tr ailing ' 'é€' 'back\slash' 'C:x' "$(printf '%0255d' 7)"`
 
@@ -33,11 +33,11 @@ export function fidelityCases(make: MakeSandbox): void {
       const under = await other()
       const { sandbox: to } = under
       expect(await from.exec(everything)).toMatchObject({ exitCode: 0, stderr: '' })
-      expect(await carry(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
-      const kept = await keptOf(from)
+      expect(await transfer(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
+      const kept = await manifestOf(from)
       expect(kept.length).toBeGreaterThan(35)
-      expect(await keptOf(to)).toEqual(kept)
-      expect(await say(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
+      expect(await manifestOf(to)).toEqual(kept)
+      expect(await outputOf(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
     })
 
     it('can be persisted again, byte for byte', async () => {
@@ -55,7 +55,7 @@ export function fidelityCases(make: MakeSandbox): void {
       await from.exec(everything)
       await by.files.write('archive', await from.persist())
       expect(await by.exec('mkdir out && tar xpf archive -C out')).toMatchObject({ exitCode: 0, stderr: '' })
-      expect(await keptOf(by, 'out')).toEqual(await keptOf(from))
+      expect(await manifestOf(by, 'out')).toEqual(await manifestOf(from))
     })
 
     it('keeps sparse files sparse', async () => {
@@ -66,19 +66,21 @@ export function fidelityCases(make: MakeSandbox): void {
       )
       const { length } = await bytesOf(await from.persist())
       expect(length).toBeLessThan(1_000_000)
-      await carry(from, to)
-      const [size, blocks] = (await say(to, 'stat -c "%s %b" hole')).split(' ').map(Number)
+      await transfer(from, to)
+      const [size, blocks] = (await outputOf(to, 'stat -c "%s %b" hole')).split(' ').map(Number)
       expect(size).toBe(62_914_560)
       expect(blocks).toBeLessThan(2_000)
-      expect(await say(to, 'dd if=hole bs=1 skip=40000000 count=1 status=none')).toBe('x')
+      expect(await outputOf(to, 'dd if=hole bs=1 skip=40000000 count=1 status=none')).toBe('x')
     })
 
     it('restores a link that leads out as it says, and still does not follow it', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec('ln -s /etc/passwd absolute; ln -s ../../../../etc/passwd upwards; ln -s /etc dir')
-      await carry(from, to)
-      expect(await say(to, 'readlink absolute upwards dir')).toBe('/etc/passwd\n../../../../etc/passwd\n/etc')
+      await transfer(from, to)
+      expect(await outputOf(to, 'readlink absolute upwards dir')).toBe(
+        '/etc/passwd\n../../../../etc/passwd\n/etc',
+      )
       for (const path of ['absolute', 'upwards', 'dir/passwd'])
         await expect(to.files.read(path)).rejects.toMatchObject({ code: 'path_outside' })
     })
@@ -88,8 +90,8 @@ export function fidelityCases(make: MakeSandbox): void {
       const { sandbox: to } = await newSandbox(make)
       const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("d/sock")'`
       await from.exec(`mkdir d; mkfifo d/pipe; ${socket}; echo x > d/z`)
-      await carry(from, to)
-      expect(await say(to, 'ls d')).toBe('z')
+      await transfer(from, to)
+      expect(await outputOf(to, 'ls d')).toBe('z')
       const [operation] = operationsOf(await allEvents(journal), 'persist_workspace')
       expect(operation?.at(-1)?.data).toMatchObject({
         outcome: 'ok',
@@ -106,9 +108,9 @@ export function fidelityCases(make: MakeSandbox): void {
       const under = await other()
       const { sandbox: to } = under
       await from.exec(everything)
-      await carry(from, to)
-      expect(await say(to, 'find . -printf "%U %G\\n" | sort -u')).toBe(
-        await say(to, 'echo "$(id -u) $(id -g)"'),
+      await transfer(from, to)
+      expect(await outputOf(to, 'find . -printf "%U %G\\n" | sort -u')).toBe(
+        await outputOf(to, 'echo "$(id -u) $(id -g)"'),
       )
       const { exitCode, stderr } = await to.exec(
         'chmod -R u+rwX . && echo more >> src/bytes && touch new && rm -rf ./* && ls -A',
@@ -121,8 +123,8 @@ export function fidelityCases(make: MakeSandbox): void {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await to.exec('mkdir -p a/b; echo x > a/b/c; echo x > .hidden')
-      expect(await carry(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
-      expect(await say(to, 'ls -A')).toBe('')
+      expect(await transfer(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
+      expect(await outputOf(to, 'ls -A')).toBe('')
     })
   })
 }

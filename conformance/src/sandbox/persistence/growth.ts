@@ -1,5 +1,5 @@
 /** How much this process grew at most while something ran. */
-export async function growthOf(run: () => Promise<unknown>): Promise<number> {
+export async function peakGrowthOf(run: () => Promise<unknown>): Promise<number> {
   globalThis.gc?.()
   const before = process.memoryUsage.rss()
   let most = before

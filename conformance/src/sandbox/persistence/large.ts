@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { growthOf } from './growth.ts'
-import { carry } from './moving.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
+import { peakGrowthOf } from './growth.ts'
+import { transfer } from './transfer.ts'
 
 const mib = 1024 ** 2
 
@@ -13,25 +13,25 @@ export function largePersistenceCases(make: MakeSandbox): void {
       const { sandbox: from } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await from.exec('yes vitrine | head -c 224M > large')
-      expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
-      expect(await say(to, 'stat -c %s large; tail -c 8 large')).toBe(`${224 * mib}\nvitrine`)
-      expect(await say(to, 'sha256sum < large')).toBe(await say(from, 'sha256sum < large'))
+      expect(await peakGrowthOf(() => transfer(from, to))).toBeLessThan(200 * mib)
+      expect(await outputOf(to, 'stat -c %s large; tail -c 8 large')).toBe(`${224 * mib}\nvitrine`)
+      expect(await outputOf(to, 'sha256sum < large')).toBe(await outputOf(from, 'sha256sum < large'))
     })
 
     it('400 MiB were an Invalid string length', async () => {
       const { sandbox: from } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await from.exec('truncate -s 600M zeros; echo x > after')
-      expect(await growthOf(() => carry(from, to))).toBeLessThan(200 * mib)
-      expect(await say(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
+      expect(await peakGrowthOf(() => transfer(from, to))).toBeLessThan(200 * mib)
+      expect(await outputOf(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
     })
 
     it('many small ones too', async () => {
       const { sandbox: from } = await newSandbox(make, { watch: false })
       const { sandbox: to } = await newSandbox(make, { watch: false })
       await from.exec('for i in $(seq 5); do mkdir d$i; (cd d$i; seq 200 | split -l 1 -a 3 - f); done')
-      expect(await carry(from, to)).toMatchObject({ files: 1_000, directories: 5 })
-      expect(await say(to, 'cat d*/f* | sha256sum')).toBe(await say(from, 'cat d*/f* | sha256sum'))
+      expect(await transfer(from, to)).toMatchObject({ files: 1_000, directories: 5 })
+      expect(await outputOf(to, 'cat d*/f* | sha256sum')).toBe(await outputOf(from, 'cat d*/f* | sha256sum'))
     })
   })
 }

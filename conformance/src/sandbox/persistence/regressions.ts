@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { tarOf } from '../archives/tar-bytes.ts'
-import { bytesOf } from '../archives/ways-in.ts'
+import { bytesOf } from '../archives/unpack-calls.ts'
 import { allEvents, operationsOf } from '../events.ts'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
-import { carry } from './moving.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
+import { transfer } from './transfer.ts'
 
 /** What others lose on the way, each by name. */
 const losses: readonly (readonly [loss: string, made: string, asked: string, answer: string])[] = [
@@ -37,8 +37,8 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec(made)
-      await carry(from, to)
-      expect(await say(to, asked)).toBe(answer)
+      await transfer(from, to)
+      expect(await outputOf(to, asked)).toBe(answer)
     })
 
     it('a FIFO and setuid went without a word', async () => {
@@ -63,9 +63,9 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       const { sandbox, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.exec('echo x > su; chmod 4755 su')
-      if ((await say(sandbox, 'stat -c %a su')) !== '4755') skip()
-      const { leftOut } = await carry(sandbox, to)
-      expect(await say(to, 'stat -c %a su')).toBe('755')
+      if ((await outputOf(sandbox, 'stat -c %a su')) !== '4755') skip()
+      const { leftOut } = await transfer(sandbox, to)
+      expect(await outputOf(to, 'stat -c %a su')).toBe('755')
       const persisted = operationsOf(await allEvents(journal), 'persist_workspace')[0]?.at(-1)?.data
       const named = [...leftOut, ...((persisted?.leftOut ?? []) as unknown as typeof leftOut)]
       expect(named).toContainEqual({ path: 'su', what: 'setuid' })
@@ -76,8 +76,8 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       const { sandbox: to } = await other()
       await from.exec('echo new > new')
       await to.exec('mkdir -p old/deep; echo old > old/deep/f; mkfifo pipe; ln -s /etc out')
-      await carry(from, to)
-      expect(await say(to, 'ls -A')).toBe('new')
+      await transfer(from, to)
+      expect(await outputOf(to, 'ls -A')).toBe('new')
     })
   })
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { allEvents, operationsOf } from '../events.ts'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { carry } from './moving.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
+import { transfer } from './transfer.ts'
 
 const wrong = [
   '.',
@@ -36,11 +36,11 @@ export function skippingCases(make: MakeSandbox): void {
       await sandbox.exec(
         'mkdir -p cache/deep a/b a/bc x/cache caches && touch cache/deep/f a/b/f a/bc/f x/cache/f caches/f single singles',
       )
-      await carry(sandbox, to)
-      expect(await say(to, 'find . -type f | sort | tr "\\n" " "')).toBe(
+      await transfer(sandbox, to)
+      expect(await outputOf(to, 'find . -type f | sort | tr "\\n" " "')).toBe(
         './a/bc/f ./caches/f ./singles ./x/cache/f',
       )
-      expect(await say(to, 'test -e cache || test -e a/b || echo gone')).toBe('gone')
+      expect(await outputOf(to, 'test -e cache || test -e a/b || echo gone')).toBe('gone')
       const [operation] = operationsOf(await allEvents(journal), 'persist_workspace')
       expect(operation?.[0]?.data.skip).toEqual(['cache', 'a/b', 'single', 'not/there/yet'])
     })
@@ -53,7 +53,7 @@ export function skippingCases(make: MakeSandbox): void {
           expect.objectContaining({ code: 'argument_invalid' }),
         )
       await sandbox.exec('mkdir a; echo x > a/b; echo x > c')
-      expect(await carry(sandbox, to)).toMatchObject({ files: 2 })
+      expect(await transfer(sandbox, to)).toMatchObject({ files: 2 })
     })
 
     it('cannot be what is no text', async () => {
@@ -70,9 +70,9 @@ export function skippingCases(make: MakeSandbox): void {
       await sandbox.lifecycle.skipOnPersist('cache')
       await sandbox.exec('mkdir cache && echo x > cache/f && ln -s cache link && ln cache/f hard')
       await to.files.upload('.', await sandbox.files.download('.'))
-      expect(await say(to, 'cat cache/f')).toBe('x')
-      await carry(sandbox, to)
-      expect(await say(to, 'ls; readlink link; cat hard')).toBe('hard\nlink\ncache\nx')
+      expect(await outputOf(to, 'cat cache/f')).toBe('x')
+      await transfer(sandbox, to)
+      expect(await outputOf(to, 'ls; readlink link; cat hard')).toBe('hard\nlink\ncache\nx')
     })
 
     it('is still skipped after a start, and with another handle', async () => {
@@ -82,8 +82,8 @@ export function skippingCases(make: MakeSandbox): void {
       await sandbox.lifecycle.shutdown()
       await sandbox.lifecycle.start()
       await sandbox.exec('echo x > cache; echo x > kept')
-      await carry(sandbox, to)
-      expect(await say(to, 'ls')).toBe('kept')
+      await transfer(sandbox, to)
+      expect(await outputOf(to, 'ls')).toBe('kept')
     })
   })
 }

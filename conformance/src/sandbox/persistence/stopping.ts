@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf } from '../events.ts'
-import { readText, say } from '../files/content.ts'
-import { Hooks } from '../hooks.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { outputOf, readText } from '../files/content.ts'
+import { StopHooks } from '../hooks.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 
 /** What happened of a stop, in order: `stop`, `before_stop`, `/before_stop`… */
 async function stepsOf(journal: JournalReader): Promise<string[]> {
@@ -37,7 +37,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
     it('runs the hooks, then persists, then shuts down, in that order', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      await new Hooks(under, options).add('writing', {
+      await new StopHooks(under, options).add('writing', {
         call: async () => void (await sandbox.files.write('by-hook', 'x')),
         run: 'echo x > by-hook',
       })
@@ -55,13 +55,13 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       await sandbox.lifecycle.stop()
       expect(await sandbox.lifecycle.running()).toBe(false)
       await sandbox.lifecycle.start()
-      expect(await say(sandbox, 'cat l; stat -c %a a')).toBe('kept\n700')
+      expect(await outputOf(sandbox, 'cat l; stat -c %a a')).toBe('kept\n700')
     })
 
     it('a failed hook blocks persisting for good, and the sandbox still ends', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      await new Hooks(under, options).add('broken', {
+      await new StopHooks(under, options).add('broken', {
         call: () => Promise.reject(new Error('half state')),
         run: halfState,
       })
@@ -78,7 +78,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
     it('repeated stop never persists after a failure, also when later hooks are fine', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       let isBroken = true
       await hooks.add('broken', {
         call() {
@@ -101,7 +101,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
     it('pre-stop cancellation skips persistence and completes cleanup', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       const process = await sandbox.spawn(['sleep', '1000'])
       await hooks.add('cancelled', {
         async call(ran) {
@@ -126,7 +126,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       ] as const) {
         const under = await newSandbox(make)
         const { sandbox, journal } = under
-        await new Hooks(under, options).add('broken', { call: () => Promise.reject(reason), run })
+        await new StopHooks(under, options).add('broken', { call: () => Promise.reject(reason), run })
         await expect(sandbox.lifecycle.stop()).rejects.toSatisfy(() => true)
         expect(await stepsOf(journal)).toEqual(withoutPersisting)
       }
@@ -135,7 +135,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
     it('concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       const hook = Promise.withResolvers<void>()
       await hooks.add('waiting', {
         call(ran) {
@@ -160,7 +160,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
     it('concurrent stop persists and ends once when all goes well', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('slow', {
         async call(ran) {
           await sandbox.exec('sleep 0.1; echo x > by-hook')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
-import { changesOf, faultsOf, told, watchedSandbox } from './changes.ts'
+import type { MakeSandbox } from '../kit.ts'
+import { changeLines, changesOf, faultsOf, watchedSandbox } from './changes.ts'
 import type { Sizes } from './conformance.ts'
 
 const shown = (count: number) => count.toLocaleString('en')
@@ -63,7 +63,9 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
         'mkdir -p /tmp/kit-src/a/b && for i in 1 2 3 4 5; do echo $i > /tmp/kit-src/a/b/$i; done && tar -cf in.tar -C /tmp/kit-src a && rm -r /tmp/kit-src && tar -xf in.tar && rm in.tar',
       )
       expect(await faultsOf(under)).toEqual([])
-      expect(told(await changesOf(under)).filter((line) => line.startsWith('created a'))).toHaveLength(7)
+      expect(changeLines(await changesOf(under)).filter((line) => line.startsWith('created a'))).toHaveLength(
+        7,
+      )
     })
   })
 }

@@ -4,18 +4,18 @@ import { allEvents } from '../events.ts'
 import {
   type MakeSandbox,
   newSandbox,
+  type SandboxTestOptions,
   type SandboxUnderTest,
-  type SandboxWish,
   type TestedSandbox,
-} from '../setting.ts'
+} from '../kit.ts'
 
 /** A sandbox whose workspace is watched; skips the test where none can be. */
 export async function watchedSandbox(
   make: MakeSandbox,
   skip: TestContext['skip'],
-  wish?: SandboxWish,
+  options?: SandboxTestOptions,
 ): Promise<SandboxUnderTest> {
-  const under = await newSandbox(make, wish)
+  const under = await newSandbox(make, options)
   if (under.sandbox.capabilities.watching === 'none') skip()
   return under
 }
@@ -34,7 +34,7 @@ export async function recordedChanges({
 }
 
 /** `created a`, or `moved a → b`. */
-export function told(events: readonly JournalEvent[]): string[] {
+export function changeLines(events: readonly JournalEvent[]): string[] {
   return events.map(({ type, data }) => {
     const verb = type.replace('file.', '')
     return data.previousPath === undefined

@@ -1,9 +1,9 @@
 import { describe } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
+import type { MakeSandbox } from '../kit.ts'
 import { burstCases } from './bursts.ts'
+import { changeCases } from './change-cases.ts'
 import { imageCases } from './images.ts'
 import { watchRegressionCases } from './regressions.ts'
-import { changeCases } from './telling.ts'
 import { viewerCases } from './viewers.ts'
 
 /** The parts of the kit, in the order in which they run. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { MakeSandbox, SandboxUnderTest } from '../setting.ts'
+import type { MakeSandbox, SandboxUnderTest } from '../kit.ts'
 import { changesOf, watchedSandbox } from './changes.ts'
 
 const hashOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`

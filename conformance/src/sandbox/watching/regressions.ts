@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
-import { changesOf, faultsOf, recordedChanges, told, watchedSandbox } from './changes.ts'
+import type { MakeSandbox } from '../kit.ts'
+import { changeLines, changesOf, faultsOf, recordedChanges, watchedSandbox } from './changes.ts'
 import type { Sizes } from './conformance.ts'
 
 /** Faults that were found in another watcher: each name tells what happened there. */
@@ -14,7 +14,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
         await under.sandbox.files.write('file', String(index))
         await under.sandbox.files.flush()
       }
-      expect(told(await changesOf(under))).toEqual([
+      expect(changeLines(await changesOf(under))).toEqual([
         'created file',
         ...Array<string>(99).fill('changed file'),
       ])
@@ -46,7 +46,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
         'touch -r file /tmp/kit-time-$$; printf bbbb | dd of=file conv=notrunc 2> /dev/null; touch -r /tmp/kit-time-$$ file; rm /tmp/kit-time-$$',
       )
       const events = await changesOf(under)
-      expect(told(events).at(-1)).toBe('changed file')
+      expect(changeLines(events).at(-1)).toBe('changed file')
       expect(imagesOf(events, ['file'])).not.toEqual([first])
     })
 
@@ -68,7 +68,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       const before = (await changesOf(under)).length
       await under.sandbox.exec('chmod +x file; chmod 700 d')
       expect(
-        told(await changesOf(under))
+        changeLines(await changesOf(under))
           .slice(before)
           .toSorted(),
       ).toEqual(['changed d', 'changed file'])
@@ -85,7 +85,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
         empty: 'directory',
         broken: 'symlink',
       })
-      const lines = told(events).slice(3)
+      const lines = changeLines(events).slice(3)
       expect(lines).toEqual(expect.arrayContaining(['deleted broken', 'deleted empty']))
       expect(lines.some((line) => line.endsWith(' link'))).toBe(true)
       expect(await faultsOf(under)).toEqual([])
@@ -96,7 +96,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       await under.sandbox.exec('mkdir d; i=0; while [ $i -lt 200 ]; do : > d/$i; i=$((i+1)); done')
       await under.sandbox.files.flush()
       await under.sandbox.exec('mv d e')
-      const events = told(await changesOf(under)).slice(201)
+      const events = changeLines(await changesOf(under)).slice(201)
       expect(events).toHaveLength(201)
       expect(events.every((line) => line.startsWith('moved d'))).toBe(true)
       expect(events.at(-1)).toBe('moved d → e')
@@ -108,7 +108,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       await under.sandbox.exec('mkdir d; i=0; while [ $i -lt 200 ]; do : > d/$i; i=$((i+1)); done')
       await under.sandbox.files.flush()
       await under.sandbox.exec('rm -r d')
-      const events = told(await changesOf(under)).slice(201)
+      const events = changeLines(await changesOf(under)).slice(201)
       expect(events).toHaveLength(201)
       expect(events.at(-1)).toBe('deleted d')
       expect(await faultsOf(under)).toEqual([])
@@ -118,7 +118,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       const under = await watchedSandbox(make, skip)
       await under.sandbox.files.write('new\nline.txt', 'x')
       await under.sandbox.exec(`mkdir "$(printf 'a\\nb')" && : > "$(printf 'a\\nb/c\\td')"`)
-      expect(told(await changesOf(under)).toSorted()).toEqual([
+      expect(changeLines(await changesOf(under)).toSorted()).toEqual([
         'created a\nb',
         'created a\nb/c\td',
         'created new\nline.txt',
@@ -139,7 +139,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('i=0; while [ $i -lt 50 ]; do echo $i > f$i; i=$((i+1)); done')
       await under.sandbox.lifecycle.shutdown()
-      const created = told(await recordedChanges(under)).filter((line) => line.startsWith('created'))
+      const created = changeLines(await recordedChanges(under)).filter((line) => line.startsWith('created'))
       expect(created).toHaveLength(50)
     })
 
@@ -176,7 +176,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       // Every look that finds something new looks at the others again.
       for (const round of [1, 2, 3, 4, 5]) {
         await under.sandbox.exec(`: > 日本語/もう一度-${round}`)
-        expect(told(await changesOf(under)).slice(made)).toHaveLength(round)
+        expect(changeLines(await changesOf(under)).slice(made)).toHaveLength(round)
       }
     })
 
@@ -184,7 +184,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       const under = await watchedSandbox(make, skip)
       const [one, other] = [under.sandbox.as({ run: 'run_one' }), under.sandbox.as({ run: 'run_two' })]
       await Promise.all([one.exec(': > file'), other.exec('true'), other.files.flush(), one.files.flush()])
-      expect(told(await changesOf(under))).toEqual(['created file'])
+      expect(changeLines(await changesOf(under))).toEqual(['created file'])
     })
   })
 }

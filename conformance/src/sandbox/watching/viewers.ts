@@ -1,8 +1,8 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import type { MakeSandbox } from '../setting.ts'
-import { changesOf, recordedChanges, told, watchedSandbox } from './changes.ts'
+import type { MakeSandbox } from '../kit.ts'
+import { changeLines, changesOf, recordedChanges, watchedSandbox } from './changes.ts'
 
 export function viewerCases(make: MakeSandbox): void {
   describe('`files.watch`', () => {
@@ -25,10 +25,10 @@ export function viewerCases(make: MakeSandbox): void {
       const { sandbox } = under
       const viewer = sandbox.files.watch({ ignore: ['*.log', 'cache'] })
       await sandbox.exec('mkdir cache; : > cache/x; : > a.log; : > a.txt; mv a.log b.txt; : > z')
-      const seen = told(await within('the last', until(viewer, 'z')))
+      const seen = changeLines(await within('the last', until(viewer, 'z')))
       expect(seen.every((line) => line === 'moved a.log → b.txt' || !/cache|\.log/.test(line))).toBe(true)
       expect(seen).toContain('created z')
-      expect(told(await changesOf(under))).toContain('created cache/x')
+      expect(changeLines(await changesOf(under))).toContain('created cache/x')
     })
 
     it('ends with its signal, and when its viewer leaves', async ({ skip }) => {

@@ -1,4 +1,4 @@
-import type { SandboxKitOptions } from './setting.ts'
+import type { SandboxKitOptions } from './kit.ts'
 
 /** What breaks off must be larger than all that a connection holds. */
 export function largeBytes({ remote = false }: SandboxKitOptions, bytes: number): number {

@@ -1,7 +1,7 @@
 import type { Unpacked } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 /** One workspace becomes the other, without anything being held in between. */
-export async function carry(from: TestedSandbox, to: TestedSandbox): Promise<Unpacked> {
+export async function transfer(from: TestedSandbox, to: TestedSandbox): Promise<Unpacked> {
   return to.hydrate(await from.persist())
 }

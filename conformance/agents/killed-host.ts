@@ -1,5 +1,5 @@
 import { openHost } from '@vitrine/host'
-import { agentCache, modelKey } from './setting.ts'
+import { agentCache, modelKey } from './environment.ts'
 
 // A host to be killed: node doomed-host.ts <data> <isolation> <agent> <url of the model> [mode]
 const [data = '', isolation = 'none', agent = '', url = '', mode] = process.argv.slice(2)

@@ -3,9 +3,9 @@ import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { someBytes } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
-import { extractZip, waysIn } from './ways-in.ts'
+import { extractZip, unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 
 const tar = tarOf({ name: 'a', content: 'new' }, { name: 'd/large', content: someBytes(200_000) })
@@ -13,28 +13,28 @@ const once = ['operation.started', 'operation.finished']
 
 /** Gives half of an archive and then nothing, for as long as anybody waits. */
 function halfOf(archive: Uint8Array) {
-  let asked = 0
-  let isLeft = false
+  let pulls = 0
+  let isCancelled = false
   const stream = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        asked += 1
-        if (asked === 1) controller.enqueue(archive.subarray(0, archive.length >> 1))
+        pulls += 1
+        if (pulls === 1) controller.enqueue(archive.subarray(0, archive.length >> 1))
         else return new Promise(() => undefined)
         return undefined
       },
       cancel() {
-        isLeft = true
+        isCancelled = true
       },
     },
     { highWaterMark: 0 },
   )
-  return { stream, isWaiting: () => asked > 1, isLeft: () => isLeft }
+  return { stream, isWaitingForMore: () => pulls > 1, isCancelled: () => isCancelled }
 }
 
-export function calledOffCases(make: MakeSandbox): void {
+export function cancelledCases(make: MakeSandbox): void {
   describe('called off', () => {
-    it.each([...waysIn, extractZip])('halfway: $name', async ({ send, op }) => {
+    it.each([...unpackCalls, extractZip])('halfway: $name', async ({ send, op }) => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
@@ -42,10 +42,10 @@ export function calledOffCases(make: MakeSandbox): void {
         const caller = new AbortController()
         const half = halfOf(tar)
         const sending = background(send(sandbox, half.stream, { signal: caller.signal }))
-        await eventually('it to wait for more', half.isWaiting)
+        await eventually('it to wait for more', half.isWaitingForMore)
         caller.abort()
         await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
-        await eventually('the source to be left', half.isLeft)
+        await eventually('the source to be left', half.isCancelled)
         await expect(send(sandbox, tar, { signal: AbortSignal.abort() })).rejects.toMatchObject({
           code: 'cancelled',
         })
@@ -55,14 +55,14 @@ export function calledOffCases(make: MakeSandbox): void {
       expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'cancelled'])
     })
 
-    it.each(waysIn)('by the end of the sandbox: $name', async ({ send, op }) => {
+    it.each(unpackCalls)('by the end of the sandbox: $name', async ({ send, op }) => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
       await changesNothing(under, 'shut down', async () => {
         const half = halfOf(tar)
         const sending = background(send(sandbox, half.stream))
-        await eventually('it to wait for more', half.isWaiting)
+        await eventually('it to wait for more', half.isWaitingForMore)
         await sandbox.lifecycle.shutdown()
         await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
         await sandbox.lifecycle.start()

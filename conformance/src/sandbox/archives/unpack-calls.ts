@@ -1,10 +1,10 @@
 import type { Unpacked } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 export type Archive = Uint8Array | ReadableStream<Uint8Array>
 
 /** One of the calls that take an archive. */
-export interface WayIn {
+export interface UnpackCall {
   readonly name: string
   readonly op: 'upload' | 'extract' | 'hydrate_workspace'
   /** Where its members come to be, from the root. */
@@ -12,21 +12,21 @@ export interface WayIn {
   send(sandbox: TestedSandbox, archive: Archive, options?: { signal?: AbortSignal }): Promise<Unpacked>
 }
 
-const upload: WayIn = {
+const upload: UnpackCall = {
   name: 'upload',
   op: 'upload',
   into: 'here',
   send: (sandbox, archive, options) => sandbox.files.upload('here', archive, options),
 }
 
-const extract: WayIn = {
+const extract: UnpackCall = {
   name: 'extract',
   op: 'extract',
   into: 'here',
   send: (sandbox, archive, options) => sandbox.files.extract('here/given.tar', archive, options),
 }
 
-const hydrate: WayIn = {
+const hydrate: UnpackCall = {
   name: 'hydrate',
   op: 'hydrate_workspace',
   into: '.',
@@ -34,12 +34,12 @@ const hydrate: WayIn = {
 }
 
 /** For a tar. */
-export const waysIn: readonly WayIn[] = [upload, extract, hydrate]
+export const unpackCalls: readonly UnpackCall[] = [upload, extract, hydrate]
 
 /** Those that add to what is there. */
-export const waysToAdd: readonly WayIn[] = [upload, extract]
+export const additiveCalls: readonly UnpackCall[] = [upload, extract]
 
-export const extractZip: WayIn = {
+export const extractZip: UnpackCall = {
   ...extract,
   name: 'extract of a zip',
   send: (sandbox, archive, options) => sandbox.files.extract('here/given.zip', archive, options),

@@ -1,7 +1,7 @@
 type Part = 'head' | 'size' | 'bytes' | 'after' | 'done'
 
 /** Finds the end of an answer in bytes that come in parts: by its length, or chunk by chunk. */
-export class AnswerReader {
+export class ResponseReader {
   status = 0
   bodyBytes = 0
   #part: Part = 'head'

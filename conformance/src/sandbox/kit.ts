@@ -5,7 +5,7 @@ import { afterAll, expect, onTestFailed, onTestFinished } from 'vitest'
 export type TestedSandbox = Omit<SandboxCore, 'as'> & { as(context: CallContext): TestedSandbox }
 
 /** What a test wants of its sandbox; the rest is as the implementation has it by default. */
-export interface SandboxWish {
+export interface SandboxTestOptions {
   readonly limits?: {
     readonly memoryBytes?: number
     readonly cpus?: number
@@ -52,12 +52,12 @@ export interface SandboxUnderTest {
 }
 
 /** A new sandbox that runs, each time. */
-export type MakeSandbox = (wish?: SandboxWish) => Promise<SandboxUnderTest>
+export type MakeSandbox = (options?: SandboxTestOptions) => Promise<SandboxUnderTest>
 
 /** A host of its own: a process whose death must take its sandboxes with it. */
 export interface AnotherHost {
   /** `kill -9`. */
-  die(): void
+  kill(): void
   count(text: string): Promise<number>
   dispose(): Promise<void>
 }
@@ -73,8 +73,8 @@ export interface SandboxKitOptions {
 }
 
 /** For one test; it is gone when the test ends. */
-export async function newSandbox(make: MakeSandbox, wish?: SandboxWish): Promise<SandboxUnderTest> {
-  const under = await make(wish)
+export async function newSandbox(make: MakeSandbox, options?: SandboxTestOptions): Promise<SandboxUnderTest> {
+  const under = await make(options)
   onTestFinished(() => under.close())
   return under
 }
@@ -83,7 +83,10 @@ export async function newSandbox(make: MakeSandbox, wish?: SandboxWish): Promise
  * One sandbox for the tests of a `describe` that look at its workspace and its processes only: when a test asks for it,
  * the workspace is empty and no process is listed. The test after one that failed gets a new sandbox.
  */
-export function sharedSandbox(make: MakeSandbox, wish?: SandboxWish): () => Promise<SandboxUnderTest> {
+export function sharedSandbox(
+  make: MakeSandbox,
+  options?: SandboxTestOptions,
+): () => Promise<SandboxUnderTest> {
   let making: Promise<SandboxUnderTest> | undefined
   const close = async () => {
     const made = making
@@ -94,7 +97,7 @@ export function sharedSandbox(make: MakeSandbox, wish?: SandboxWish): () => Prom
   return async () => {
     onTestFailed(close)
     if (making === undefined) {
-      making = make(wish)
+      making = make(options)
       return making
     }
     const under = await making

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { changesOf, told, watchedSandbox } from './changes.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
+import { changeLines, changesOf, watchedSandbox } from './changes.ts'
 
 /** The changes that a reader of a workspace must see, and those that it must not. */
 export function changeCases(make: MakeSandbox): void {
@@ -15,7 +15,7 @@ export function changeCases(make: MakeSandbox): void {
     expect(events).toHaveLength(2)
     expect(events[0]?.data).toMatchObject({ root: under.sandbox.root })
     await under.sandbox.exec('echo more >> d/file')
-    expect(told(await changesOf(under)).slice(before)).toEqual(['changed d/file'])
+    expect(changeLines(await changesOf(under)).slice(before)).toEqual(['changed d/file'])
   })
 
   it('tells of one `files.write` as exactly one event', async ({ skip }) => {
@@ -26,11 +26,11 @@ export function changeCases(make: MakeSandbox): void {
       await files.write(`file-${index}`, 'x'.repeat(index))
       expected.push(`created file-${index}`)
     }
-    expect(told(await changesOf(under)).toSorted()).toEqual(expected.toSorted())
+    expect(changeLines(await changesOf(under)).toSorted()).toEqual(expected.toSorted())
     await files.write('file-1', 'again')
     await files.flush()
     await files.write('file-1', ' and more', { append: true })
-    expect(told(await changesOf(under)).slice(10)).toEqual(['changed file-1', 'changed file-1'])
+    expect(changeLines(await changesOf(under)).slice(10)).toEqual(['changed file-1', 'changed file-1'])
   })
 
   it('tells what commands do as it tells what `files` does', async ({ skip }) => {
@@ -66,7 +66,7 @@ export function changeCases(make: MakeSandbox): void {
       for (const [name, byFiles, byCommand, expected] of steps) {
         if (way === 'files') await byFiles()
         else expect(await sandbox.exec(byCommand)).toMatchObject({ outcome: 'ok' })
-        const all = told(await changesOf(under))
+        const all = changeLines(await changesOf(under))
         const got = all.slice(seen)
         seen = all.length
         // Neighbours come in any order, and the directory last.
@@ -85,7 +85,7 @@ export function changeCases(make: MakeSandbox): void {
       await sandbox.files.write(`by-host-${round}`, '')
       await sandbox.exec(`mkdir -p d-${round}/e; : > d-${round}/e/f`)
       await sandbox.files.flush()
-      expect(told(await changesOf(under))).toHaveLength(round * 4)
+      expect(changeLines(await changesOf(under))).toHaveLength(round * 4)
     }
   })
 
@@ -99,7 +99,7 @@ export function changeCases(make: MakeSandbox): void {
     }
     await process.end()
     await process.exit
-    const lines = told(await changesOf(under))
+    const lines = changeLines(await changesOf(under))
     expect(lines[0]).toBe('created log')
     expect(lines.length).toBeGreaterThanOrEqual(3)
     expect(new Set(lines.slice(1))).toEqual(new Set(['changed log']))
@@ -110,13 +110,13 @@ export function changeCases(make: MakeSandbox): void {
     await under.sandbox.exec(
       'mkdir -p .git/objects sub/node_modules/x other && echo x > .git/objects/a && echo x > sub/node_modules/x/y && echo gitdir > other/.git',
     )
-    expect(told(await changesOf(under)).toSorted()).toEqual(['created other', 'created sub'])
+    expect(changeLines(await changesOf(under)).toSorted()).toEqual(['created other', 'created sub'])
   })
 
   it('passes over what it is told to, and only that', async ({ skip }) => {
     const under = await watchedSandbox(make, skip, { watch: { ignore: ['*.tmp', 'build'] } })
     await under.sandbox.exec('mkdir build .git && : > build/x && : > a.tmp && : > a.txt && : > .git/HEAD')
-    expect(told(await changesOf(under)).toSorted()).toEqual([
+    expect(changeLines(await changesOf(under)).toSorted()).toEqual([
       'created .git',
       'created .git/HEAD',
       'created a.txt',
