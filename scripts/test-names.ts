@@ -15,19 +15,19 @@ interface Report {
   }[]
 }
 
-/** How many tests of each name ran; a name can stand for several. */
+/** The number of tests that ran per name; several tests can share a name. */
 type Names = ReadonlyMap<string, number>
 
 const ran = ['passed', 'failed']
 
-/** The path of a test file from the root of the repository, wherever that was. */
+/** The path of a test file relative to the repository that the report comes from. */
 function fileOf(path: string): string {
   return /\/((?:packages|conformance|docs|examples|scripts)\/.*)$/.exec(path)?.[1] ?? path
 }
 
 function namesOf(path: string): Names {
   const names = new Map<string, number>()
-  // A report of vitest, which only this script reads.
+  // The report comes from vitest, so its shape is known.
   const report = JSON.parse(readFileSync(path, 'utf8')) as Report
   for (const { name: file, assertionResults } of report.testResults)
     for (const { ancestorTitles, title, status } of assertionResults) {
@@ -38,7 +38,7 @@ function namesOf(path: string): Names {
   return names
 }
 
-/** What is in one of them is in all of them together, as often as in the one that has it most often. */
+/** The union of several reports, with the highest count of each name. */
 function union(all: readonly Names[]): Names {
   const names = new Map<string, number>()
   for (const [name, count] of all.flatMap((one) => [...one]))
@@ -46,7 +46,7 @@ function union(all: readonly Names[]): Names {
   return names
 }
 
-/** The names of `some` that `others` lack, in order. */
+/** The sorted names that occur more often in `some` than in `others`. */
 function missingFrom(some: Names, others: Names): string[] {
   return [...some.keys()].filter((name) => some.get(name)! > (others.get(name) ?? 0)).toSorted()
 }
@@ -68,6 +68,6 @@ const before = namesOf(first)
 if (later.length === 0) print('ran', [...before.keys()].toSorted())
 else {
   const after = union(later.map(namesOf))
-  print('gone', missingFrom(before, after))
+  print('missing', missingFrom(before, after))
   print('new', missingFrom(after, before))
 }

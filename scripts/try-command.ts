@@ -7,9 +7,9 @@ import { root } from './tools.ts'
 
 const main = join(root, 'packages/cli/dist/main.js')
 
-/** Whether the built command works: it has to find the files of every package from within its bundle. */
+/** Whether the built command works: from within its bundle it must find the files of every package. */
 export async function worksBuilt(): Promise<boolean> {
-  // As a program, which starts Node by itself.
+  // Executed directly: the file starts Node itself.
   const result = spawnSync(main, ['ask', '--isolation', 'none', '/say the bundle speaks'], {
     encoding: 'utf8',
     env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
@@ -35,6 +35,6 @@ export async function worksBuilt(): Promise<boolean> {
 }
 
 function reportFailure(what: string, output: string): false {
-  console.error(`The built command fails at ${what}: ${output}`)
+  console.error(`The built command failed at ${what}: ${output}`)
   return false
 }

@@ -2,7 +2,7 @@ import type { Benchmarks } from './benchmarks.ts'
 import type { Size } from './measurement.ts'
 import type { MeasurementOutcome } from './running/run-benchmarks.ts'
 
-/** One measured line. A figure without a bar is there to be looked at. */
+/** One measured line. A figure without a bar is informative only. */
 export interface Row {
   readonly what: string
   readonly measured: string
@@ -11,7 +11,7 @@ export interface Row {
   readonly holds: boolean | null
 }
 
-/** All measurements in one table; the reasons of those that failed are below it, since they are long. */
+/** Formats all measurements as one table; the reasons of failures are below it, since they are long. */
 export function table(outcomes: readonly MeasurementOutcome[], size: Size): string {
   const cells = [['', 'what', 'measured', 'against', 'bar', ''], ...outcomes.flatMap(linesOf)]
   const notes = size === 'tiny' ? ['tiny sizes: the figures mean nothing'] : []
@@ -31,7 +31,7 @@ function linesOf({ benchmark, measurement, rows, failure }: MeasurementOutcome):
   ])
 }
 
-/** What there is to measure. */
+/** Formats the list of all measurements. */
 export function listing(benchmarks: Benchmarks): string {
   const lines = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
     measurements.map(({ name, what, against, bars }) => [

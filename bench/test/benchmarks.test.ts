@@ -5,7 +5,7 @@ import type { Measurement } from '../src/measurement.ts'
 import type { Row } from '../src/report.ts'
 import { type MeasurementOutcome, runBenchmarks } from '../src/running/run-benchmarks.ts'
 
-/** Beside the limits of its measurements: a build, an installation of the peers, and the ends of processes. */
+/** Additional time for a build, the installation of the peers, and the end of processes. */
 const moreMs = 15 * 60_000
 
 describe.each(Object.entries(benchmarks))('the benchmark %s with tiny sizes', (name, measurements) => {
@@ -33,7 +33,7 @@ function expectFigures({ name, bars }: Measurement, rows: readonly Row[]): void 
     const figures = `${measured} ${against}`
     expect(figures, what).toMatch(/\d/)
     expect(figures, what).not.toMatch(/NaN|Infinity|undefined|not available/)
-    expect(holds === null, `${what}: a figure has a bar or is only to be looked at`).toBe(bar === '')
+    expect(holds === null, `${what}: a figure has either a bar or no verdict`).toBe(bar === '')
   }
   const actualBars = new Set(rows.map(({ bar }) => bar).filter((bar) => bar !== ''))
   expect([...actualBars].toSorted(), name).toEqual([...new Set(bars)].toSorted())
@@ -59,7 +59,7 @@ describe('the catalogue', () => {
   })
 })
 
-/** The cells of the lines that begin with a name. */
+/** The cells of the table lines that begin with a measurement's name. */
 function tableRows(markdown: string): string[][] {
   return markdown
     .split('\n')

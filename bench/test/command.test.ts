@@ -17,7 +17,7 @@ describe('the arguments of npm run bench', () => {
     [[], { kind: 'wrong', message: 'Expected the name of a benchmark, got none.' }],
     [
       ['agents', 'daemons'],
-      { kind: 'wrong', message: 'There is no benchmark "daemons". There are: all, journal, agents.' },
+      { kind: 'wrong', message: 'Unknown benchmark "daemons". Known benchmarks: all, journal, agents.' },
     ],
   ])('%j are understood', (args, command) => {
     expect(parseCommand(args, known)).toEqual(command)

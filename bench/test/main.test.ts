@@ -22,7 +22,7 @@ describe('npm run bench', () => {
   it('refuses a benchmark that there is not, and names those that there are', async () => {
     const { code, error } = await bench('jornal')
     expect(code).toBe(2)
-    expect(error).toContain('There is no benchmark "jornal". There are: all, journal, crash,')
+    expect(error).toContain('Unknown benchmark "jornal". Known benchmarks: all, journal, crash,')
   })
 
   it('ends what it has started when it is interrupted, and exits with 1', async () => {

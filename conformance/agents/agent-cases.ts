@@ -14,13 +14,13 @@ import { firstModeCases, toolCases } from './tools.ts'
 
 const isolations: readonly AgentIsolation[] = ['bubblewrap', 'none']
 
-/** Everything that one real agent is driven through, against a model that does what it is told. */
+/** Registers all cases for one real agent, which talks to a scripted model server. */
 export function describeAgent(expected: ExpectedBehaviour): void {
   const { agent, loadsAfterMs } = expected
   const absent = missing.includes(agent)
   const name = absent ? `${agent}, which could not be installed here` : agent
   describe.skipIf(absent)(name, () => {
-    /** What is resumed once more when it is old enough. */
+    /** The session to resume once more when it is old enough to be loaded. */
     let later: { readonly killed: KilledHost; readonly since: number } | undefined
     afterAll(() => later?.killed.remove())
 
@@ -35,7 +35,8 @@ export function describeAgent(expected: ExpectedBehaviour): void {
       })
 
       it('goes on under another host', async () => {
-        if (killed === undefined) throw new Error('There is nothing to go on with.')
+        if (killed === undefined)
+          throw new Error('The case before this one failed: there is no session to resume.')
         await expectResumed(expected, killed)
         if (loadsAfterMs !== undefined) later ??= { killed, since: Date.now() }
       })
@@ -60,17 +61,17 @@ export function describeAgent(expected: ExpectedBehaviour): void {
   })
 }
 
-/** One session from its beginning to its end, case after case. */
+/** Cases that share one session, from its opening to its close. */
 function sessionCases(expected: ExpectedBehaviour, isolation: AgentIsolation): void {
   let opened: AgentFixture | undefined
   const fixture = (): AgentFixture => {
-    if (opened === undefined) throw new Error('Its session could not be opened.')
+    if (opened === undefined) throw new Error('The case "opens a session" failed: there is no session.')
     return opened
   }
 
   beforeEach(async () => {
     reportOnFailure(() => opened?.sandbox)
-    // What a failed test has left running.
+    // Cancels a turn that a failed test left running.
     if (opened?.session.info.busy) await opened.session.cancel()
   })
   afterAll(() => opened?.close())

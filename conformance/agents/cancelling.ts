@@ -14,7 +14,7 @@ import {
 import { processesWith } from './process-table.ts'
 import { expectEnding } from './tools.ts'
 
-/** Called off in the middle of something, and asked for more afterwards. */
+/** A turn is cancelled at several points, and the next prompt must work. */
 export function cancellingCases(expected: ExpectedBehaviour, fixture: () => AgentFixture): void {
   const { permissions, run } = expected
 
@@ -47,7 +47,7 @@ export function cancellingCases(expected: ExpectedBehaviour, fixture: () => Agen
 
   if (permissions === undefined) return
   it('takes a question back when it is cancelled, and goes on with the next prompt', async () => {
-    const { path } = fileIn(fixture(), 'called-off.txt')
+    const { path } = fileIn(fixture(), 'cancelled.txt')
     const { result, events } = await runTurn(fixture(), `write:${path}:never written`, {
       async meanwhile({ until }) {
         await until('a question', ({ type }) => type === 'permission.requested')
@@ -60,7 +60,7 @@ export function cancellingCases(expected: ExpectedBehaviour, fixture: () => Agen
       { data: { outcome: 'cancelled', answer: 'cancelled', by: 'cancel' } },
     ])
     expect(fixture().session.permissions).toEqual([])
-    expect(fileIn(fixture(), 'called-off.txt').content).toBeUndefined()
+    expect(fileIn(fixture(), 'cancelled.txt').content).toBeUndefined()
     expect(await replyTo(fixture(), 'say:lemon')).toContain('I say lemon.')
   })
 }

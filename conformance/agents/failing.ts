@@ -6,7 +6,7 @@ import { processInside, stillRunning, treeOf } from './process-table.ts'
 import { expectRestored } from './restored.ts'
 import { expectNoFile, expectRefused, takeRefused } from './tools.ts'
 
-/** Its model fails, and it fails itself. */
+/** Failures of the model, and of the agent's own process. */
 export function failingCases(
   { agent, permissions, modelErrors }: ExpectedBehaviour,
   fixture: () => AgentFixture,

@@ -19,14 +19,14 @@ import { agentCache, modelKey } from './environment.ts'
 import type { ExpectedBehaviour } from './expected.ts'
 import { type ProcessIdentity, processesOf } from './process-table.ts'
 
-/** One sandbox and one session with a real agent, for one case after the other. */
+/** One sandbox and one session with a real agent, shared by consecutive cases. */
 export interface AgentFixture {
   readonly expected: ExpectedBehaviour
   readonly isolation: AgentIsolation
   readonly model: ModelServer
   readonly sandbox: HostSandbox
   readonly session: Session
-  /** Every process that was ever seen in it. */
+  /** Every process that was ever seen in the sandbox, by pid and start time. */
   readonly seen: Map<string, ProcessIdentity>
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ export async function openFixture(
   }
 }
 
-/** What a turn came to: its result or its error, and all that the journal has of it. */
+/** The result or error of a turn, and all its events in the journal. */
 export interface TurnRecord {
   readonly turn: string
   readonly result: PromptResult | undefined
@@ -71,14 +71,14 @@ export interface TurnRecord {
 }
 
 export interface TurnActions {
-  /** What every question is answered with. */
+  /** The answer to every permission request. */
   readonly answer?: PermissionAnswer
-  /** What is done while the turn runs; it is told what happens. */
+  /** Runs during the turn, with access to its events. */
   readonly meanwhile?: (watch: TurnEvents) => Promise<void>
 }
 
 export interface TurnEvents {
-  /** The first event of the turn that fits, as soon as it is there. */
+  /** Waits for the first event of the turn that matches. */
   until(what: string, matches: (event: JournalEvent) => boolean): Promise<JournalEvent>
 }
 
@@ -112,12 +112,12 @@ export async function runTurn(
 
 type SessionFixture = Pick<AgentFixture, 'session' | 'sandbox'>
 
-/** The turn of a prompt that must end well. */
+/** Sends a prompt whose turn must end with `ok`, and returns the agent's text. */
 export async function replyTo(fixture: SessionFixture, prompt: string): Promise<string> {
   const { error, events, result } = await runTurn(fixture, prompt)
   if (error !== undefined) throw error
   if (result?.outcome !== 'ok')
-    throw new Error(`Expected the turn "${prompt}" to end well, got ${JSON.stringify(result)}.`)
+    throw new Error(`Expected the turn "${prompt}" to end with outcome ok, got ${JSON.stringify(result)}.`)
   return textIn(events)
 }
 
@@ -155,12 +155,12 @@ export async function allEvents({ journal }: Pick<HostSandbox, 'journal'>): Prom
   }
 }
 
-/** What the session has seen so far; it is plain JSON wherever it comes from, and this is its form. */
+/** The session's transcript. The cast is safe: `transcript()` returns the JSON of this type. */
 export async function transcriptOf({ session }: Pick<AgentFixture, 'session'>): Promise<Transcript> {
   return (await session.transcript()) as Transcript
 }
 
-/** What the agent said to the user. */
+/** The text of the agent's messages to the user. */
 export function textIn(events: readonly JournalEvent[]): string {
   return chunksIn(events, 'agent_message_chunk')
 }
@@ -169,7 +169,7 @@ export function chunksIn(events: readonly JournalEvent[], kind: string): string 
   return events.map((event) => chunkOf(event, kind)).join('')
 }
 
-/** The text of an update of that kind. */
+/** The text of a session update of the given kind, or an empty string. */
 export function chunkOf(event: JournalEvent, kind: string): string {
   const update = updateOf(event)
   return update?.sessionUpdate === kind ? (update.content?.text ?? '') : ''
@@ -180,7 +180,7 @@ interface Update {
   readonly content?: { readonly text?: string }
 }
 
-/** What an agent tells of its session for the first time. */
+/** The session update in an agent's message; undefined if the agent replays an old one. */
 export function updateOf({ type, data }: JournalEvent): Update | undefined {
   if (type !== 'agent.message' || data.direction !== 'out' || data.replay === true) return undefined
   const { params } = data.message as { readonly params?: { readonly update?: Update } }
@@ -191,7 +191,7 @@ export function ofType(events: readonly JournalEvent[], wanted: string): Journal
   return events.filter(({ type }) => type === wanted)
 }
 
-/** A path of the workspace as everybody sees it, and what is there. */
+/** The absolute path of a workspace file, and its content if it exists. */
 export function fileIn(
   { sandbox }: SessionFixture,
   name: string,
@@ -200,13 +200,13 @@ export function fileIn(
   return { path, content: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
 }
 
-/** A command that takes long, and what no other command line has; claude refuses one that begins with a long sleep. */
+/** A long command and a mark that finds its process. It starts with `echo`: claude refuses one that starts with a long sleep. */
 export function longCommand(): { readonly command: string; readonly mark: string } {
   const mark = `sleep 300.${randomInt(100_000, 999_999)}`
   return { command: `echo begun && ${mark}`, mark }
 }
 
-/** Takes note of what runs now, so that it can be asked for when all is over. */
+/** Adds the processes that run now to `seen`, so that a later case can check that they have ended. */
 export function recordProcesses({ sandbox, seen }: Pick<AgentFixture, 'sandbox' | 'seen'>): void {
   for (const one of processesOf(sandbox.id)) seen.set(`${one.pid} ${one.started}`, one)
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ExpectedBehaviour } from './expected.ts'
 import { type AgentFixture, chunksIn, runTurn, textIn, transcriptOf } from './fixture.ts'
 
-/** What is said, and what it cost. */
+/** Messages, thoughts, and the reported token usage. */
 export function messageCases({ reports }: ExpectedBehaviour, fixture: () => AgentFixture): void {
   it(`says what its model says, and ${reports.usage ? 'tells' : 'does not tell'} what it cost`, async () => {
     const { model } = fixture()

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process as itself: a pid alone may be another's later. */
+/** Identifies a process by pid and start time: the kernel reuses pids. */
 export interface ProcessIdentity {
   readonly pid: number
   readonly command: string
   readonly started: string
 }
 
-/** What carries the mark of this sandbox, and everything that was started by it. */
+/** The processes with the sandbox's marker in their environment, and all their descendants. */
 export function processesOf(sandbox: string): ProcessIdentity[] {
   const mark = `VITRINE_SANDBOX=${sandbox}@`
   const all = running()
@@ -19,7 +19,7 @@ export function processesOf(sandbox: string): ProcessIdentity[] {
   return withDescendants(own, all)
 }
 
-/** The process that a sandbox knows by this pid: behind a wall pids are its own. */
+/** Finds a process by its pid inside the sandbox, which differs from its pid here in a PID namespace. */
 export function processInside(sandbox: string, pid: number): ProcessIdentity | undefined {
   const known = processesOf(sandbox).map((seen) => ({ seen, pids: pidsOf(seen.pid) }))
   const [outermost] = known
@@ -28,13 +28,13 @@ export function processInside(sandbox: string, pid: number): ProcessIdentity | u
   return outermost?.seen
 }
 
-/** In each of its namespaces, from here inwards. */
+/** The pids of a process in each of its PID namespaces, from the outermost to the innermost. */
 function pidsOf(pid: number): number[] {
   const [, line = ''] = /^NSpid:\s*(.*)$/m.exec(read(pid, 'status')) ?? []
   return line.split(/\s+/).map(Number)
 }
 
-/** A process and everything that was started by it. */
+/** A process and all its descendants. */
 export function treeOf(pid: number): ProcessIdentity[] {
   const all = running()
   return withDescendants(
@@ -43,12 +43,12 @@ export function treeOf(pid: number): ProcessIdentity[] {
   )
 }
 
-/** Whose command line has this text; arguments are joined with a space. */
+/** The processes whose command line, joined with spaces, contains a text. */
 export function processesWith(text: string): ProcessIdentity[] {
   return running().filter(({ command }) => command.includes(text))
 }
 
-/** Those of them that are still there. */
+/** The given processes that still run. */
 export function stillRunning(seen: Iterable<ProcessIdentity>): ProcessIdentity[] {
   return [...seen].filter(({ pid, started }) => statOf(pid)?.started === started)
 }
@@ -76,10 +76,10 @@ function withDescendants(
   return [...found.values()].map(({ pid, command, started }) => ({ pid, command, started }))
 }
 
-/** Nothing for what has ended, also where nobody has taken note of it yet. */
+/** Undefined for a process that has ended, also if its parent has not reaped it yet. */
 function statOf(pid: number): { readonly parent: number; readonly started: string } | undefined {
   const text = read(pid, 'stat')
-  // The name comes in parentheses, and may have some itself.
+  // The name is in parentheses and can contain parentheses itself.
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (text === '' || state === 'Z' || state === 'X') return undefined
   return { parent: Number(parent), started: rest[17] ?? '' }

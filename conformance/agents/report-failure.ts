@@ -6,7 +6,7 @@ import { allEvents } from './fixture.ts'
 const lastEvents = 30
 const stderrLines = 60
 
-/** When the test fails: what the agent said on the side, and what happened last. */
+/** If the test fails, prints the agent's stderr and the last events. */
 export function reportOnFailure(sandbox: () => HostSandbox | undefined): void {
   onTestFailed(async () => {
     const opened = sandbox()
@@ -27,10 +27,7 @@ async function stderrOf(sandbox: HostSandbox): Promise<string[]> {
     if (owner === undefined) continue
     const chunks = await sandbox.processes.logs(id, { tail: stderrLines }).catch(() => [])
     const text = chunks.map(({ data }) => new TextDecoder().decode(data)).join('')
-    lines.push(
-      `The ${state} process ${pid ?? ''} of ${owner} said on the side:`,
-      text.trimEnd() || '(nothing)',
-    )
+    lines.push(`stderr of the ${state} process ${pid ?? ''} of ${owner}:`, text.trimEnd() || '(empty)')
   }
   return lines
 }

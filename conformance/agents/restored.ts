@@ -7,17 +7,17 @@ import { type AgentFixture, allEvents } from './fixture.ts'
 interface RestoreFacts {
   readonly session: Session
   readonly model: ModelServer
-  /** When it was asked to come back. */
+  /** When the session was resumed, in milliseconds. */
   readonly before: number
-  /** When the agent began what it has to remember; default when the session was opened. */
+  /** When the agent's conversation started; default: when the session was created. */
   readonly since?: number
-  /** The first prompt since. */
+  /** The first prompt after the restore. */
   readonly prompt: string
-  /** A word from before. */
+  /** A word from before the restore that the model must receive again. */
   readonly remembers: string
 }
 
-/** How it came back, and that its model is told what was said before: by the agent itself, or in our words. */
+/** Checks how the session was restored, and that the model gets the earlier conversation from the agent or as a transcript. */
 export async function expectRestored(
   { sandbox, expected }: Pick<AgentFixture, 'sandbox' | 'expected'>,
   {
@@ -46,7 +46,7 @@ async function restoreMethodOf(sandbox: AgentFixture['sandbox'], session: string
   return restored.at(-1)?.data.restored
 }
 
-/** What is about to be old enough may be so by the time that it is asked. */
+/** A session that is close to the age limit may have passed it when the agent loads it, so both methods are allowed. */
 function expectedMethods(
   { restored, loadsAfterMs = 0 }: ExpectedBehaviour,
   since: number,

@@ -15,7 +15,7 @@ import { expectRestored } from './restored.ts'
 
 const script = fileURLToPath(new URL('./doomed-host.ts', import.meta.url))
 
-/** What a host left that was killed after the first turn of a session. */
+/** The data and model of a host that was killed after the first turn of a session. */
 export interface KilledHost {
   readonly data: string
   readonly sandbox: string
@@ -23,7 +23,7 @@ export interface KilledHost {
   remove(): Promise<void>
 }
 
-/** A host in a process of its own that talks with an agent, and is killed. */
+/** Runs one turn with an agent under a host in a separate process, then kills the host. */
 export async function promptUnderKilledHost(
   { agent, mode }: ExpectedBehaviour,
   isolation: AgentIsolation,
@@ -55,7 +55,7 @@ export async function promptUnderKilledHost(
   }
 }
 
-/** Another host on the same data directory goes on with the session, which the agent has known since then. */
+/** Resumes the session under another host with the same data directory. `since` is when the agent's conversation started. */
 export async function expectResumed(
   expected: ExpectedBehaviour,
   killed: KilledHost,

@@ -4,7 +4,7 @@ import { modelKey } from './environment.ts'
 import type { ExpectedBehaviour, PermissionBehaviour, ToolEnding } from './expected.ts'
 import { type AgentFixture, fileIn, ofType, runTurn, type TurnRecord, updateOf } from './fixture.ts'
 
-/** Files and commands: with a yes, with a no, and without a question where the agent never asks. */
+/** File writes and commands: allowed, rejected, and without a permission request if the agent never asks. */
 export function toolCases(expected: ExpectedBehaviour, fixture: () => AgentFixture): void {
   const { permissions, run } = expected
   if (permissions === undefined) neverAsking(expected, fixture)
@@ -16,7 +16,7 @@ export function toolCases(expected: ExpectedBehaviour, fixture: () => AgentFixtu
   })
 }
 
-/** What it does where nobody has chosen a mode: our isolation is its sandbox, or it has its own. */
+/** The default mode: the agent relies on our isolation or on its own sandbox. */
 export function firstModeCases(fixture: () => AgentFixture): void {
   it('writes and runs in the mode that it begins with, and asks nobody', async () => {
     const { sandbox, expected, model } = fixture()
@@ -100,7 +100,7 @@ function asking(
   })
 }
 
-/** The calls of tools that the agent did not end are ended with the turn, and no others. */
+/** The turn's end closes exactly those tool calls that the agent left open. */
 export function expectEnding(
   { leavesOpen }: ExpectedBehaviour,
   { events }: TurnRecord,
@@ -112,7 +112,7 @@ export function expectEnding(
 }
 
 interface RefusedTurn extends TurnRecord {
-  /** How often the model was told what became of the tool. */
+  /** The number of model requests that contain tool results. */
   readonly toolResults: number
 }
 
@@ -129,7 +129,7 @@ export function expectRefused(turn: RefusedTurn, permissions: PermissionBehaviou
   expect(turn.toolResults).toBe(permissions.refused.modelIsInformed ? 1 : 0)
 }
 
-/** Asked once, answered once by us, with the agent's own name for what was meant. */
+/** One permission request, resolved once by code with the agent's own option id. */
 function expectOneQuestion(
   { events }: TurnRecord,
   { answers }: PermissionBehaviour,
@@ -148,7 +148,7 @@ function expectNoQuestion({ result, events }: TurnRecord): void {
   expect(events.filter(({ type }) => type.startsWith('permission.'))).toEqual([])
 }
 
-/** It is there, and the journal had it before the turn was over. Some agents add the end of a line. */
+/** The file exists, and its change was recorded before the turn finished. Some agents append a line break. */
 function expectFile(
   fixture: Parameters<typeof fileIn>[0],
   { events }: TurnRecord,
@@ -161,7 +161,7 @@ function expectFile(
   const changes = changesOf(events, name)
   expect(changes.length).toBeGreaterThan(0)
   for (const { seq } of changes) expect(seq).toBeLessThan(finished?.seq ?? 0)
-  // Some write it under another name first, and some twice.
+  // Some agents write a temporary file first, and some write twice.
   expect(changes.at(-1)?.data.size).toBe(actual?.length)
 }
 
@@ -170,7 +170,7 @@ export function expectNoFile(fixture: AgentFixture, { events }: TurnRecord, name
   expect(changesOf(events, name)).toEqual([])
 }
 
-/** When it was said that a tool call begins, and whether the file came through us. */
+/** Checks when `tool_call` was sent, and whether the file was written through the client. */
 function expectToolCall({ toolCall, writesThroughClient }: ExpectedBehaviour, { events }: TurnRecord): void {
   const updates = events.flatMap((event) => updateOf(event)?.sessionUpdate ?? [])
   const began = updates.indexOf('tool_call')

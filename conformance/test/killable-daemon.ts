@@ -4,9 +4,9 @@ import { connect, type VitrineClient } from '@vitrine/client'
 import { dataFolder, serve, type TestDaemon, vitrine } from '../../packages/cli/test/vitrine-process.ts'
 import { between, type Random } from '../src/crash/random.ts'
 
-const token = 'mortal-daemon-token'
+const token = 'killable-daemon-token'
 
-/** `vitrine serve` as a process of its own, killed and started again: the same data, port and token each time. */
+/** `vitrine serve` in a separate process that can be killed and started again with the same data, port and token. */
 export class KillableDaemon {
   readonly url: string
   readonly #data = dataFolder()
@@ -18,7 +18,7 @@ export class KillableDaemon {
     this.#flags = ['--port', String(port), '--isolation', isolation]
   }
 
-  /** One that does not run yet. */
+  /** Chooses a port; the daemon is not started yet. */
   static async at(isolation: 'none' | 'bubblewrap', random: Random): Promise<KillableDaemon> {
     return new KillableDaemon(await stablePort(random), isolation)
   }
@@ -27,7 +27,7 @@ export class KillableDaemon {
     return connect({ url: this.url, token })
   }
 
-  /** Comes back once it listens. */
+  /** Resolves when the daemon listens. */
   async start(): Promise<void> {
     this.#running = await serve(this.#data, this.#flags, { env: { VITRINE_TOKEN: token } })
   }
@@ -38,7 +38,7 @@ export class KillableDaemon {
     await process.exit()
   }
 
-  /** One that dies while it starts, recovers or has just begun to listen. */
+  /** Starts the daemon and kills it after a delay: while it starts, recovers, or has just begun to listen. */
   async killDuringStart(milliseconds: number): Promise<void> {
     const args = ['serve', '--json', '--data', this.#data, ...this.#flags]
     const daemon = vitrine(args, { env: { VITRINE_TOKEN: token } })
@@ -52,7 +52,7 @@ export class KillableDaemon {
   }
 }
 
-/** Below those that the kernel gives to anybody who asks: it must be free again after each death. */
+/** A free port below the kernel's ephemeral range, so that no other process takes it between two starts. */
 async function stablePort(random: Random): Promise<number> {
   for (;;) {
     const port = between(random, 12_000, 30_000)

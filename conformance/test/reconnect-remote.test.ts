@@ -21,7 +21,7 @@ it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon ar
     const tails = numbers(1, readers).map(() => background(takeTo(client.journal(id).tail(), events)))
     let cut = 0
     while (cut < cuts) {
-      // Spread over all of the cuts; each of them is followed by a connection of every reader.
+      // The appends are spread over the cuts; after each cut every reader reconnects.
       await writer.append(messages(Math.min(400, events - 1 - writer.head.seq)))
       await sleep(Math.random() * 150)
       cut += proxy.cut()

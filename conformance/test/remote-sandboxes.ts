@@ -5,8 +5,8 @@ import { InProcessDaemon } from './daemons.ts'
 import { countProcesses, slow } from './sandboxes.ts'
 
 /**
- * Sandboxes of a daemon over HTTP, each with a client of its own, destroyed when its test ends. All tests of a file
- * share the daemon; those that wish for a slow journal share another one.
+ * Sandboxes of a daemon over HTTP, each with its own client, destroyed when its test ends. All tests of a file share one
+ * daemon; tests with a slow journal share another one per `commitMs`.
  */
 export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
   const daemons = new Map<number | undefined, Promise<InProcessDaemon>>()
@@ -26,7 +26,7 @@ export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
     try {
       const watching = watch === false ? false : { ...watch, intervalMs: 50 }
       const sandbox = await client.create({
-        // As root, as the kit itself: a host that is root would choose `nobody` for commands without isolation.
+        // Root, like the kit itself: a root host would run commands without isolation as `nobody`.
         local: JSON.parse(JSON.stringify({ ...local, isolation, user: 'root', watch: watching })),
         ...(policy && { policy }),
       })

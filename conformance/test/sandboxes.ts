@@ -10,7 +10,7 @@ import { commandPolicy, createLocalSandbox, type Isolation, local, type WatchOpt
 import { forwarding } from '../src/drivers/forward.ts'
 import type { AnotherHost, MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
 
-/** Sandboxes of this machine, each with a folder and a store of its own. */
+/** Local sandboxes, each with its own data folder and store. */
 export function localSandboxes(
   isolation: Isolation,
   kind: 'memory' | 'sqlite',
@@ -62,7 +62,7 @@ function watchOptions(
   return watch === false ? watch : { ...watch, mode, intervalMs: 50 }
 }
 
-/** A store whose every commit takes a while. */
+/** A store driver that delays every commit. */
 export function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
   return {
     kind: driver.kind,
@@ -74,7 +74,7 @@ export function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
   }
 }
 
-/** The processes of this machine, those in other process tables included. */
+/** Counts the processes with a text in their arguments, including those in other PID namespaces. */
 export function countProcesses(text: string): number {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).includes(text)).length
 }
@@ -87,11 +87,11 @@ function commandLine(pid: string): string {
   }
 }
 
-/** Another process with a sandbox that spawns these commands. */
+/** Starts a host in another process with a sandbox that spawns these commands. */
 export async function anotherHost(isolation: Isolation, commands: readonly string[]): Promise<AnotherHost> {
   const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
   const program = fileURLToPath(new URL('sandbox-host.ts', import.meta.url))
-  // On its input, since its arguments would be counted.
+  // The commands go to stdin: as arguments they would match in `countProcesses`.
   const child = spawn(process.execPath, ['--conditions=source', program, isolation, data], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

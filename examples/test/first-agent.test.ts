@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 const example = fileURLToPath(new URL('../first-agent/first-agent.ts', import.meta.url))
 
-/** As a user would: from another directory, with nothing in the environment that an agent could use. */
+/** Runs the example from another directory and without credentials in the environment. */
 function run(...args: string[]) {
   const cwd = mkdtempSync(join(tmpdir(), 'first-agent-'))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))

@@ -41,7 +41,7 @@ describe('The check of the OpenAPI document', () => {
     const broken = changed((document) => {
       document.components.schemas.SessionInfo.properties.options.items = schema
     })
-    expect(schemaComplaints(broken)).toEqual([`${path} says nothing: give it a schema.`])
+    expect(schemaComplaints(broken)).toEqual([`${path} has no constraints: give it a schema.`])
   })
 
   it('names an empty schema of a parameter, of a response, of a frame and of a field that may be anything', () => {
@@ -53,10 +53,10 @@ describe('The check of the OpenAPI document', () => {
       components.schemas.EventSummary.properties.counts.additionalProperties = {}
     })
     expect(schemaComplaints(broken)).toEqual([
-      '/paths//v1/events/get/parameters/0 says nothing: give it a schema.',
-      '/paths//v1/events/get/responses/200 says nothing: give it a schema.',
-      '/paths//v1/events/get/responses/200/text/event-stream/x-events/gap says nothing: give it a schema.',
-      '/components/schemas/EventSummary/properties/counts/additionalProperties says nothing: give it a schema.',
+      '/paths//v1/events/get/parameters/0 has no constraints: give it a schema.',
+      '/paths//v1/events/get/responses/200 has no constraints: give it a schema.',
+      '/paths//v1/events/get/responses/200/text/event-stream/x-events/gap has no constraints: give it a schema.',
+      '/components/schemas/EventSummary/properties/counts/additionalProperties has no constraints: give it a schema.',
     ])
   })
 
@@ -65,7 +65,7 @@ describe('The check of the OpenAPI document', () => {
       document.components.schemas.FileStat.properties.size = { $ref: '#/components/schemas/Json' }
     })
     expect(schemaComplaints(broken)).toEqual([
-      '/components/schemas/FileStat/properties/size is Json, and its shape is known.',
+      '/components/schemas/FileStat/properties/size is typed Json although its shape is known.',
     ])
   })
 
@@ -74,7 +74,7 @@ describe('The check of the OpenAPI document', () => {
       document.components.schemas.TranscriptToolCall.properties.input = { type: 'string' }
     })
     expect(schemaComplaints(broken)).toEqual([
-      'TranscriptToolCall/properties/input is listed as Json, and is not.',
+      'TranscriptToolCall/properties/input is listed as Json but has a schema: remove it from the list.',
     ])
   })
 })

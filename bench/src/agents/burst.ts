@@ -11,7 +11,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** From an agent to a live reader of the journal, beside the bare SDK reading the same agent. */
+/** Updates from an agent to a live reader of the journal, compared with the bare SDK reading the same agent. */
 export const burst = measurement<Sizes>({
   name: 'burst',
   what: '100,000 updates from an agent to a live reader of the journal',
@@ -65,7 +65,7 @@ function run({ updates, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   })
 }
 
-/** Counts the updates of the next turn as they come. */
+/** Counts the updates of the next turn as they arrive. */
 async function readTurn(sandbox: HostSandbox): Promise<{ count: number; ordered: boolean }> {
   let count = 0
   let last = 0

@@ -1,4 +1,4 @@
-// An agent that does as little as can be: it answers, and says so many updates of 100 bytes as the prompt is a number.
+// A minimal agent: for a prompt that is a number it sends that many updates of 100 bytes, then responds.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -30,7 +30,7 @@ async function handle({ id, method, params }: Request): Promise<void> {
 
 async function prompt(id: number, { sessionId, prompt: [first] }: Request['params']): Promise<void> {
   const promptText = first?.text ?? ''
-  // Grandchildren that escape, and a turn that does not end.
+  // Starts grandchildren in another session, and never ends the turn.
   if (promptText === 'hang') {
     spawn('setsid', ['sh', '-c', 'sleep 1000 & sleep 1000'], { stdio: 'ignore' })
     sendUpdates(sessionId, 1)

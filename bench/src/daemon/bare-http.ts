@@ -1,4 +1,4 @@
-// What node:http costs by itself: the same answer to every request, and files in and out, nothing else.
+// A bare node:http server for comparison: a fixed response to every request, and files in and out.
 import { createReadStream, createWriteStream, renameSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ export interface FixedResponse {
   readonly body: string
 }
 
-/** A `node:http` server on the same Node, in a process of its own. */
+/** Starts a `node:http` server on the same Node in a separate process. */
 export async function startBare(folder: string, response: FixedResponse): Promise<Contestant> {
   const script = fileURLToPath(new URL('./bare-http.ts', import.meta.url))
   const port = await freePort()
@@ -17,14 +17,14 @@ export async function startBare(folder: string, response: FixedResponse): Promis
   })
 }
 
-/** The program alone, without the time that TypeScript takes to be stripped. */
+/** The command of a bare server in JavaScript, without the time for stripping TypeScript. */
 export function bareProgram(port: number, body: string): string[] {
   const handler = `(request, response) => response.end(${JSON.stringify(body)})`
   const text = `require('node:http').createServer(${handler}).listen(${port}, '127.0.0.1')`
   return [process.execPath, '-e', text]
 }
 
-/** The same bytes as a daemon gives, but for what `node:http` adds by itself. */
+/** Fetches a daemon's response, without the headers that `node:http` adds itself. */
 export async function fixedResponseOf(url: string, token: string): Promise<FixedResponse> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   const body = await response.text()

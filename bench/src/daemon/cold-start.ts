@@ -22,12 +22,12 @@ const page: RawRequest = { method: 'GET', path: '/v1/events', headers: { authori
 const peerHealth: RawRequest = { method: 'GET', path: '/v1/health' }
 
 interface Sizes {
-  /** In the journal before the first start. */
+  /** Events in the journal before the first start. */
   readonly events: number
   readonly rounds: number
 }
 
-/** From nothing to the first page of what was recorded before. */
+/** The time from the start of the daemon to the first page of a recorded journal. */
 export const coldStart = measurement<Sizes>({
   name: 'coldStart',
   what: 'start of the bundled daemon to the first page of a journal of 100,000 events',
@@ -56,7 +56,7 @@ function run({ events, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   })
 }
 
-/** By a daemon that ends as it should. */
+/** Records events through a daemon that is shut down properly. */
 async function record(folder: string, events: number, signal: AbortSignal): Promise<void> {
   await using daemon = await startDaemon(folder)
   const { port } = daemon
@@ -73,7 +73,7 @@ async function record(folder: string, events: number, signal: AbortSignal): Prom
   )
 }
 
-/** The end of each is not counted: milliseconds come from the runs themselves. */
+/** Collects the milliseconds that the runs return, which exclude the shutdown. Drops the warm-up round. */
 async function inTurns(
   runs: Readonly<Record<string, () => Promise<number>>>,
   rounds: number,
@@ -99,7 +99,7 @@ async function startToResponse(
   const began = performance.now()
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const ended = new AbortController()
-  child.once('exit', () => ended.abort(new Error(`${program} ended before it answered.`)))
+  child.once('exit', () => ended.abort(new Error(`${program} exited before it responded.`)))
   try {
     await firstResponse(port, request, ended.signal)
     return performance.now() - began
@@ -148,9 +148,9 @@ function rowsOf(events: number, took: Readonly<Record<string, number[]>>, why: s
       holds: mine <= barMs,
     },
     beside(node, 'node -e 0 alone'),
-    beside(bare, 'node:http alone, to its first answer'),
+    beside(bare, 'node:http alone, to its first response'),
     peer === undefined
       ? besideRow('the same', why ?? '')
-      : beside(peer, `${sandboxAgentName}, to its first answer of health`),
+      : beside(peer, `${sandboxAgentName}, to its first health response`),
   ]
 }

@@ -11,13 +11,13 @@ export interface TransferJob {
 
 export interface TransferFigures {
   readonly ms: number
-  /** 0 where the connection was cut before anybody could read an answer. */
+  /** 0 if the connection was cut before a response arrived. */
   readonly status: number
 }
 
 const partBytes = 256 * 1024
 
-/** All of a body up, until it is answered. */
+/** Uploads a body and waits for the response. */
 export async function upload(job: TransferJob): Promise<TransferFigures> {
   const length = { 'content-length': String(job.bytes) }
   const request = { ...job.request, headers: { ...job.request.headers, ...length } }
@@ -29,10 +29,10 @@ export async function upload(job: TransferJob): Promise<TransferFigures> {
   return { ms, status }
 }
 
-/** All of a body down. */
+/** Downloads a body. */
 export async function download(job: TransferJob): Promise<TransferFigures> {
   const { ms, status, bodyBytes } = await exchange(job)
-  // Also where it was cut half-way.
+  // Also detects a download that was cut.
   if (status === 200 && bodyBytes !== job.bytes)
     throw new Error(`Expected ${job.bytes} bytes, got ${bodyBytes}.`)
   return { ms, status }
@@ -44,7 +44,7 @@ async function exchange({ port, request }: TransferJob, send?: (socket: Socket) 
   const socket = await openConnection(port, (bytes) => {
     if (reader.feed(bytes)) resolve()
   })
-  // Who refuses a body may cut the connection while it is sent.
+  // A server that refuses a body may cut the connection during the upload.
   socket.on('error', () => resolve())
   socket.on('close', () => resolve())
   const began = performance.now()

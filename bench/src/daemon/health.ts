@@ -24,7 +24,7 @@ interface Sizes {
   readonly warmUp: number
 }
 
-/** The least that can be asked. */
+/** The cheapest request. */
 export const health = measurement<Sizes>({
   name: 'health',
   what: 'a health request with a token over 8 connections: latency and rate',
@@ -52,7 +52,7 @@ function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   })
 }
 
-/** In turns: whatever else the machine does disturbs all of them alike. */
+/** Alternates between the servers, so that other load on the machine affects all of them alike. */
 async function inBlocks(
   all: Readonly<Record<string, Contestant>>,
   { count, blocks, warmUp }: Sizes,

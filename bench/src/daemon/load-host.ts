@@ -1,4 +1,4 @@
-// Makes load when asked, so that whoever measures memory and time does nothing else meanwhile.
+// Generates load on request in a separate process, so that the measuring process does nothing else meanwhile.
 import { download, upload } from './file-transfer.ts'
 import { recordAndRead, stall } from './readers.ts'
 import { sendRequests } from './requests.ts'
@@ -21,6 +21,6 @@ process.on('message', (job: LoadJob | 'end') => {
 process.send?.('ready')
 
 async function run<Kind extends keyof Kinds>({ kind, job }: LoadJob<Kind>): Promise<unknown> {
-  // The kind and its order belong together; the compiler cannot follow that through the table.
+  // The kind determines the type of its job; the compiler cannot follow that through the table.
   return (kinds[kind] as (job: unknown) => Promise<unknown>)(job)
 }

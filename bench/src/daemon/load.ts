@@ -9,12 +9,12 @@ export type RunLoad = <Kind extends keyof Kinds>(
   job: LoadJob<Kind>['job'],
 ) => Promise<Awaited<ReturnType<Kinds[Kind]>>>
 
-/** One and the same process makes the load for everybody. */
+/** Starts one process that generates the load for all servers. */
 export async function withLoad<T>(signal: AbortSignal, use: (runLoad: RunLoad) => Promise<T>): Promise<T> {
   const host = fork(fileURLToPath(new URL('./load-host.ts', import.meta.url)))
   const gone = once(host, 'exit')
   const failed = gone.then(([code]) => {
-    throw new Error(`The process that makes the load ended with ${code}.`)
+    throw new Error(`The process that generates the load exited with ${code}.`)
   })
   failed.catch(() => undefined)
   try {

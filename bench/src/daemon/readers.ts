@@ -6,11 +6,11 @@ import { ResponseReader } from './response-reader.ts'
 
 export interface ReadersJob {
   readonly port: number
-  /** Of the stream of events. */
+  /** The request for the event stream. */
   readonly listen: RawRequest
-  /** Of those that record some. */
+  /** The request that records events. */
   readonly record: RawRequest
-  /** How many readers stop reading as soon as they are heard. */
+  /** The number of readers that stop reading after the first bytes. */
   readonly stalled: number
   readonly events: number
   readonly batch: number
@@ -21,13 +21,13 @@ export interface ReadersFigures {
   readonly read: number
   readonly inOrder: boolean
   readonly frameBytes: number
-  /** How many that do not read were still connected in the end. */
+  /** The number of stalled readers that were still connected at the end. */
   readonly stillStalled: number
 }
 
 const stalled: Socket[] = []
 
-/** Connects those that do not read: each has got the first word, and takes nothing after it. */
+/** Connects readers that stall: each receives the first bytes and then stops reading. */
 export async function stall({ port, listen, stalled: count }: ReadersJob): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const socket = connect(port, '127.0.0.1')
@@ -39,7 +39,7 @@ export async function stall({ port, listen, stalled: count }: ReadersJob): Promi
   }
 }
 
-/** Records events one batch after the other while somebody reads all of them, one by one. */
+/** Records events batch by batch while a live reader reads all of them. */
 export async function recordAndRead(job: ReadersJob): Promise<ReadersFigures> {
   const live = await readAll(job)
   const began = performance.now()

@@ -13,7 +13,7 @@ export interface RequestsFigures {
   readonly perSecond: number
 }
 
-/** Each connection sends its next request when it has the answer to the last. */
+/** Sends requests over several connections. Each sends the next one after the response to the last. */
 export async function sendRequests(job: RequestsJob): Promise<RequestsFigures> {
   const { port, connections, count } = job
   const request = Buffer.from(requestHead(job.request))

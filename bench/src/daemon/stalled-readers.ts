@@ -13,7 +13,7 @@ interface Sizes {
   readonly readers: number
   readonly events: number
   readonly warmUpEvents: number
-  /** With and without readers that stall, in turn. */
+  /** The sequence of runs with and without stalled readers. */
   readonly runs: readonly ('stalled' | 'plain')[]
 }
 
@@ -23,7 +23,7 @@ interface Run extends ReadersFigures {
   readonly peakBytes: number
 }
 
-/** Who stops reading costs the daemon nothing, and nobody else either. */
+/** The cost of readers that stop reading: memory of the daemon, and speed of a live reader. */
 export const stalledReaders = measurement<Sizes>({
   name: 'stalledReaders',
   what: '100 readers that stop reading while 200,000 events pass: memory, and a live reader beside them',
@@ -35,7 +35,7 @@ export const stalledReaders = measurement<Sizes>({
       readers: 100,
       events: 200_000,
       warmUpEvents: 5_000,
-      // Each as often as the other, first and last in turn.
+      // Each kind runs three times, and both kinds run early and late.
       runs: ['plain', 'stalled', 'stalled', 'plain', 'plain', 'stalled'],
     },
     tiny: { readers: 5, events: 2_000, warmUpEvents: 500, runs: ['plain', 'stalled'] },
@@ -57,7 +57,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   )
 }
 
-/** In a daemon that has done nothing else but a little of the same. */
+/** Runs once in a new daemon after a short warm-up. */
 function runOnce(runLoad: RunLoad, { events, warmUpEvents }: Sizes, stalled: number): Promise<Run> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
@@ -89,7 +89,7 @@ function jobOf(port: number, events: number, after?: string): ReadersJob {
   }
 }
 
-/** Where the journal ends. */
+/** The cursor at the end of the journal. */
 async function head(port: number): Promise<string> {
   const headers = { authorization: `Bearer ${token}` }
   let cursor = ''

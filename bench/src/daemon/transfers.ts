@@ -30,10 +30,10 @@ interface Sizes {
 
 interface TransferTarget {
   readonly server: Contestant
-  /** Where the file lies, by its path on disk. */
+  /** The path of the file on disk. */
   readonly file: string
   readonly request: Record<Direction, RawRequest>
-  /** Waits for what goes on by itself. */
+  /** Waits for background work, such as watching. */
   waitUntilIdle?(): Promise<unknown>
 }
 
@@ -42,7 +42,7 @@ interface Figures {
   readonly growthBytes: number[]
 }
 
-/** A file up and down that nobody holds in memory. */
+/** Uploads and downloads of files that are streamed, not buffered. */
 export const transfers = measurement<Sizes>({
   name: 'transfers',
   what: 'a file of 64 MiB and one of 1 GiB up and down: speed, and memory of the daemon meanwhile',
@@ -70,7 +70,7 @@ async function run({ files }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return rows
 }
 
-/** In processes that have done nothing else. */
+/** Measures one size and direction in new processes. */
 function measure(runLoad: RunLoad, size: File, direction: Direction): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
@@ -99,7 +99,7 @@ function ours(server: Contestant, folder: string): TransferTarget {
   }
 }
 
-/** Down, the very file that ours sends. */
+/** Downloads the same file as ours. */
 function bare(server: Contestant, folder: string): TransferTarget {
   const file = join(rootOf(folder), 'sent.bin')
   const path = `/file?path=${encodeURIComponent(relative(folder, file))}`
@@ -139,7 +139,7 @@ async function inTurns(
   return { figures, refused }
 }
 
-/** What came up is a new file each time, and gone afterwards; what goes down is in the cache of the system. */
+/** An upload creates a new file each time and removes it; a download reads a file that is in the page cache. */
 async function transfer(runLoad: RunLoad, target: TransferTarget, direction: Direction, bytes: number) {
   const { server, file, request } = target
   const job = { port: server.port, request: request[direction], bytes }

@@ -13,20 +13,20 @@ import { inBlocks } from './in-blocks.ts'
 
 const bar = 3
 const text = 'x'.repeat(1023).concat('\n')
-/** How deep a file lies, and where. */
+/** Paths by their depth. */
 const paths = { 'depth 1': 'file.txt', 'depth 6': 'a/b/c/d/e/file.txt' }
-/** For what is watched to be told before the other's turn. */
+/** Gives the watcher time to report before the other run starts. */
 const restMs = 10
 
 interface Sizes {
   readonly blocks: number
   readonly calls: number
   readonly warmUp: number
-  /** A peer may start a process for each call. */
+  /** Fewer calls, since a peer may start a process for each. */
   readonly peer: { readonly blocks: number; readonly calls: number }
 }
 
-/** What reading and writing 1 KiB costs beside the file itself. */
+/** The overhead of reading and writing 1 KiB over direct file access. */
 export const small = measurement<Sizes>({
   name: 'small',
   what: 'write and read of 1 KiB, at depth 1 and 6, watching on and off',

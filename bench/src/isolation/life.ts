@@ -16,7 +16,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** How long a sandbox takes to be there and to be gone, and what it weighs while nothing runs. */
+/** The time to start and shut down a sandbox, and its memory while nothing runs. */
 export const life = measurement<Sizes>({
   name: 'life',
   what: 'start and shutdown of a sandbox, and the memory of its idle processes, for each isolation',
@@ -60,7 +60,7 @@ interface Life {
   readonly startMs: number
   readonly stopMs: number
   readonly kib: number
-  /** What was asked for and not to be had. */
+  /** A note if the sandbox could not get the requested isolation. */
   readonly degradation: string
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Asked now and later: how many KiB the processes hold that this one has started since, and theirs. */
+/** Returns a function that measures the resident KiB of all descendants started since this call. */
 export function idleMemory(): () => number {
   const before = new Set(descendantsOf(process.pid))
   return () =>

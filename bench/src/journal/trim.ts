@@ -14,7 +14,7 @@ interface Sizes {
   readonly idleMs: number
 }
 
-/** How long the event loop waits at most while a journal is trimmed; the same wait without trimming beside it. */
+/** The longest turns of the event loop while a journal is trimmed, and on an idle loop for comparison. */
 export const trim = measurement<Sizes>({
   name: 'trim',
   what: 'how long a turn of the event loop takes while 300,000 events are trimmed',
@@ -43,7 +43,7 @@ function run({ total, kept, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]
     const { events } = await trimming
     const { counts } = await journal.summary({ types: ['journal.trimmed'] })
     const slices = counts['journal.trimmed'] ?? 0
-    // The longest turns are those with a slice in them; all others only wait.
+    // The longest turns are those that contain a slice of the trim; all others only wait.
     const longest = busy.toSorted((a, b) => b - a).slice(0, slices)
     const over = longest.filter((turn) => turn > sliceBarMs).length
     return [
@@ -62,7 +62,7 @@ function ms(milliseconds: number): string {
   return `${milliseconds.toFixed(1)} ms`
 }
 
-/** The length of every turn until something is done. */
+/** The length of every event loop turn until a promise is settled. */
 async function turns(until: Promise<unknown>): Promise<number[]> {
   const lengths: number[] = []
   let done = false

@@ -1,7 +1,7 @@
 import { loadPeer } from './load.ts'
 import type { Peer } from './peer.ts'
 
-/** A sandbox of its local provider, as far as it is used here. */
+/** The part of its local sandbox that is used here. */
 export interface LocalProcessHandle {
   readonly root: string
   readonly process: {
@@ -26,7 +26,7 @@ export async function localProcess(
   options: { baseDir: string } | { dir: string },
 ): Promise<LocalProcessHandle> {
   const path = ['@tanstack', 'ai-sandbox-local-process', 'dist', 'esm', 'index.js']
-  // As its declarations say; it is not among our own dependencies.
+  // The type is copied from its declarations; the package is not a dependency of ours.
   const { localProcessSandbox } = (await loadPeer(...path)) as LocalProcess
   return localProcessSandbox(options).create({})
 }

@@ -4,16 +4,16 @@ import { localProcess } from './tanstack.ts'
 
 export type ChangeType = 'created' | 'changed' | 'deleted'
 
-/** Told of a path from the root. */
+/** Called with the kind of change and the path relative to the root. */
 export type OnChange = (what: ChangeType, path: string) => void
 
 export interface PeerWatcher {
   readonly name: string
-  /** What it does not do that our figure beside it includes. */
+  /** The work that our figure includes and the peer does not do. */
   readonly without: string
-  /** Between two writes, so that one is told before the next. */
+  /** The pause between two writes, so that each is reported separately. */
   readonly pauseMs: number
-  /** Long enough after the last event to be sure that no more come. */
+  /** The time without events after which no more are expected. */
   readonly quietMs: number
   start(root: string, onChange: OnChange): Promise<() => Promise<void>>
 }
@@ -30,7 +30,7 @@ interface Parcel {
 
 const parcel: PeerWatcher = {
   name: '@parcel/watcher 2.6.0',
-  without: 'no journal, no contents kept; told together after 50 ms',
+  without: 'no journal, no contents stored; reports in batches after 50 ms',
   pauseMs: 70,
   quietMs: 1_000,
   async start(root, onChange) {
@@ -58,7 +58,7 @@ interface Chokidar {
 
 const chokidar: PeerWatcher = {
   name: 'chokidar 6.0.0',
-  without: 'no journal, no contents kept',
+  without: 'no journal, no contents stored',
   pauseMs: 15,
   quietMs: 1_500,
   async start(root, onChange) {
@@ -91,7 +91,7 @@ interface WatchWorkspace {
 
 const tanstack: PeerWatcher = {
   name: 'TanStack watchWorkspace 0.2.4',
-  without: 'no journal; finds files every 700 ms',
+  without: 'no journal; polls every 700 ms',
   pauseMs: 100,
   quietMs: 2_500,
   async start(root, onChange) {

@@ -1,4 +1,4 @@
-// Puts a workspace into a file and takes it out again, when asked, and says what that took.
+// Persists a workspace to a file and hydrates it on request, and reports time and memory.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,11 +11,11 @@ export type ArchiveRequest = 'persist' | 'persistPlainly' | 'hydrate' | 'hydrate
 
 export interface ArchiveFigures {
   readonly ms: number
-  /** Over what it was before. */
+  /** The peak growth of the resident memory. */
   readonly rssBytes: number
 }
 
-/** What is to be done, and with which workspace: a directory that is there. */
+/** The request, and the existing workspace directory to use. */
 export interface ArchiveJob {
   readonly request: ArchiveRequest
   readonly root: string
@@ -23,12 +23,12 @@ export interface ArchiveJob {
 
 interface Archiver {
   persist(): Promise<unknown>
-  /** With what most would write it by. */
+  /** Persists with the plain file API that most users would call. */
   persistPlainly(): Promise<unknown>
   hydrate(): Promise<unknown>
-  /** From the stream that most would take. */
+  /** Hydrates from the plain stream that most users would open. */
   hydratePlainly(): Promise<unknown>
-  /** Waits for what goes on by itself, and leaves the workspace as it is. */
+  /** Waits for background work; the workspace stays. */
   close(): Promise<void>
 }
 
@@ -78,7 +78,7 @@ async function ours(root: string): Promise<Archiver> {
   }
 }
 
-/** Its workspace is one that it makes itself; what is to be persisted is copied there. */
+/** The peer creates its own workspace, so the files are copied into it. */
 async function theirs(root: string): Promise<Archiver> {
   const peer = await openPeer('openai', folder)
   if ('missing' in peer) throw new Error(peer.missing)

@@ -21,11 +21,11 @@ const execute = promisify(execFile)
 
 interface Rounds {
   readonly rounds: number
-  /** By the streams that most would write. */
+  /** Rounds with the plain streams that most users would use. */
   readonly plainRounds: number
 }
 
-/** A workspace into a file and out of it, beside tar. */
+/** Persisting and hydrating a workspace, compared with tar. */
 export const manyFiles = measurement<Rounds & { readonly files: number }>({
   name: 'manyFiles',
   what: 'persist() and hydrate() of 5,000 files, 100 MiB: time, memory, and whether all is alike',
@@ -168,7 +168,7 @@ async function hydrating(
   ]
 }
 
-/** In a process that has done nothing else. */
+/** Measures memory in a new process. */
 async function memory(
   { source: { what }, signal }: ArchiveRun,
   paths: ArchivePaths,
@@ -231,7 +231,7 @@ async function withHost<T>(
 
 type Turn = 'tar' | 'ours'
 
-/** One after the other, the first pair as a warm-up. What each made is gone before the other begins. */
+/** Alternates between tar and ours; the first pair is a warm-up. Each run's output is removed before the next run starts. */
 async function inTurns(
   rounds: number,
   runs: Readonly<Record<Turn, () => Promise<number>>> & { after(who: Turn, last: boolean): void },

@@ -17,14 +17,14 @@ const fileBytes = Math.ceil((100 * mib) / 5_000)
 export interface WorkspaceSource {
   readonly what: string
   /**
-   * Whether what came out stays until the end. A file system may pass over what was just freed, which makes new files
-   * slow for seconds after many were removed.
+   * Whether hydrated workspaces stay until the end. For seconds after many files are removed, a file system may skip what
+   * was freed, which makes creating files slow.
    */
   readonly keeps: boolean
   create(root: string): void
 }
 
-/** So many files of 20 KiB, with modes, times and links of all kinds. */
+/** Many files of 20 KiB, with different modes, times and links. */
 export const manyFilesOf = (files: number): WorkspaceSource => ({
   what: `${files.toLocaleString('en')} files, ${Math.round((files * fileBytes) / mib)} MiB`,
   keeps: true,
@@ -34,7 +34,7 @@ export const manyFilesOf = (files: number): WorkspaceSource => ({
       const path = join(root, `part-${index % 10}`, `folder-${index % 100}`, name)
       writeRandom(path, fileBytes)
       chmodSync(path, [0o644, 0o755, 0o600][index % 3]!)
-      // Any time but now, and not a whole second.
+      // A time in the past with a fraction of a second.
       utimesSync(path, 1_600_000_000, 1_600_000_000 + index * 1.000_123)
       if (index % 25 === 0) symlinkSync(`file-${index + 1}.txt`, `${path}.link`)
       if (index % 40 === 0) linkSync(path, `${path}.same`)
@@ -50,7 +50,7 @@ export const manyFilesOf = (files: number): WorkspaceSource => ({
   },
 })
 
-/** Four files of so many mebibytes together. */
+/** Four files with the given total size. */
 export const largeFilesOf = (mebibytes: number): WorkspaceSource => ({
   what: `4 files, ${mebibytes.toLocaleString('en')} MiB`,
   keeps: false,

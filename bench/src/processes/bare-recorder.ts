@@ -9,7 +9,7 @@ import { inScratch } from '../scratch.ts'
 const maxBytes = 64 * 1024
 const noHash = '0'.repeat(64)
 
-/** Reads a program's pipe, decodes it and inserts it, one row a chunk and one transaction a tick. Milliseconds. */
+/** Decodes a program's output and inserts it, one row per chunk and one transaction per tick. Returns milliseconds. */
 export function bareRecorder(file: string, args: readonly string[]): Promise<number> {
   return inScratch(async (folder) => {
     const db = new DatabaseSync(join(folder, 'bare.db'))
@@ -59,7 +59,7 @@ export function bareRecorder(file: string, args: readonly string[]): Promise<num
   })
 }
 
-/** The table as the store lays it out. */
+/** The schema of the store's event table. */
 async function schemaOf(folder: string): Promise<string> {
   const path = join(folder, 'sample.db')
   await (await openStore(sqliteStore({ path }))).close()

@@ -14,11 +14,11 @@ const startMs = 30_000
 
 interface Sizes {
   readonly trees: number
-  /** How long after the kill it is looked for what is left. */
+  /** The delay between the kill and the check for remaining processes. */
   readonly afterMs: number
 }
 
-/** The host dies as hosts die when memory runs out: without a word. */
+/** Kills a host with SIGKILL, as the OOM killer would, and counts the processes that remain. */
 export const hostKilled = measurement<Sizes>({
   name: 'hostKilled',
   what: 'kill -9 of a host that runs 20 trees of 3 processes: what is left after 3 s',
@@ -79,7 +79,7 @@ async function killed(
     host.once('message', () => {
       ready = true
     })
-    // Whoever keeps a tree may carry its mark too: there are that many, or more.
+    // The supervisor of a tree may have the mark in its arguments too, so there can be more.
     while (!ready || alive(mark).length < processes) {
       if (host.exitCode !== null || performance.now() > until)
         return {

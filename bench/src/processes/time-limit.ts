@@ -8,11 +8,11 @@ import { withSandbox } from './sandbox.ts'
 
 const limitMs = 300
 const barMs = 500
-/** Who has not returned by then is not waited for. */
+/** The longest wait for a call to return. */
 const maxWaitMs = 5_000
 
 interface Sizes {
-  /** How long after its return it is looked for what is left. */
+  /** The delay between the return and the check for remaining processes. */
   readonly afterMs: number
 }
 

@@ -13,20 +13,21 @@ const pollMs = 20
 
 type ProcessTable = ReadonlyMap<number, ProcessRow>
 
-/** The variable that the processes of a run inherit. */
+/** The environment variable that the processes of a run inherit. */
 export function runMarker(run: string): Readonly<Record<string, string>> {
   return { [variable]: run }
 }
 
-/** Everything below a process now; the guard of a sandbox is there and carries no marker. */
+/** The descendants of a process now. They include a sandbox's guard, which does not have the marker. */
 export function processesBelow(pid: number): ProcessRow[] {
   const table = processTable()
   return [...descendantsOf([pid], table)].map((below) => table.get(below)!)
 }
 
 /**
- * Ends what a run has left: all that inherited its marker, all below them, and `known`. The topmost of those with the
- * marker are asked first: a daemon then ends its sandboxes itself, and the guard of a killed host ends the rest.
+ * Ends the remaining processes of a run: those with its marker, their descendants, and `known`. First sends SIGTERM to
+ * the topmost processes with the marker: a daemon then ends its sandboxes itself, and the guard of a killed host ends
+ * the rest.
  */
 export async function endProcesses(run: string, known: readonly ProcessRow[]): Promise<void> {
   const table = processTable()
@@ -44,14 +45,14 @@ function markedBy(run: string, table: ProcessTable): number[] {
   return [...marked, ...descendantsOf(marked, table)].filter((pid) => table.get(pid)?.ended === false)
 }
 
-/** A pid alone may be another process by now. */
+/** The known processes that still run. Compares start times, since the kernel reuses pids. */
 function stillRunning(known: readonly ProcessRow[], table: ProcessTable): number[] {
   return known
     .filter(({ pid, startedAt }) => table.get(pid)?.startedAt === startedAt && !table.get(pid)?.ended)
     .map(({ pid }) => pid)
 }
 
-/** Only Linux has one to look into; elsewhere a run ends with its own process. */
+/** Empty on systems other than Linux, where only the run's own process is ended. */
 function processTable(): ProcessTable {
   return process.platform === 'linux' ? readProcessTable() : new Map()
 }

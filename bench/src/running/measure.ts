@@ -8,6 +8,6 @@ const [catalogue = '', benchmark = '', name = '', size = ''] = process.argv.slic
 await reportToParent(async (signal) => {
   const { benchmarks } = (await import(catalogue)) as { readonly benchmarks: Benchmarks }
   const found = benchmarks[benchmark]?.find((one) => one.name === name)
-  if (found === undefined) throw new Error(`There is no measurement "${name}" in "${benchmark}".`)
+  if (found === undefined) throw new Error(`The benchmark "${benchmark}" has no measurement "${name}".`)
   return found.run(size as Size, signal)
 })

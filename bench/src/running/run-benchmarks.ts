@@ -7,7 +7,7 @@ export interface MeasurementOutcome {
   readonly benchmark: string
   readonly measurement: string
   readonly rows: readonly Row[]
-  /** Why there are no rows. */
+  /** The reason why there are no rows. */
   readonly failure?: string
 }
 
@@ -24,8 +24,8 @@ export interface RunBenchmarksOptions {
 const needLimitMs = 300_000
 
 /**
- * Runs the named benchmarks, one measurement after another so that they do not disturb each other, each in a process of
- * its own. A measurement that fails does not stop the others. A measurement of several benchmarks runs once.
+ * Runs the named benchmarks, one measurement after another so that they do not disturb each other, each in its own
+ * process. A measurement that fails does not stop the others. A measurement of several benchmarks runs once.
  */
 export async function* runBenchmarks(options: RunBenchmarksOptions): AsyncGenerator<MeasurementOutcome> {
   const { benchmarks, names, signal, onStart } = options
@@ -55,7 +55,7 @@ async function outcomeOf(
     }
     const script = new URL('./measure.ts', import.meta.url)
     const args = [catalogue.href, benchmark, name, size]
-    // As `measure.ts` gives it.
+    // `measure.ts` returns rows.
     const rows = (await inChild({ what, script, args, limitMs: limitMs[size] }, signal)) as Row[]
     return { benchmark, measurement: name, rows }
   } catch (error) {

@@ -9,7 +9,7 @@ import { rawTerminal } from './raw-terminal.ts'
 import { until } from './until.ts'
 
 const barMs = 1
-/** The program answers, not the kernel. */
+/** Echo is off: the program echoes the key, not the kernel. */
 const command = 'stty raw -echo; printf ready; exec cat'
 
 interface Sizes {
@@ -17,10 +17,10 @@ interface Sizes {
   readonly warmUp: number
 }
 
-/** From a key that is typed until a viewer sees the program's answer. */
+/** The time from a typed key until a viewer sees the program's echo. */
 export const echo = measurement<Sizes>({
   name: 'echo',
-  what: "a key that is typed until a viewer sees the program's answer",
+  what: "a key that is typed until a viewer sees the program's echo",
   against: 'a raw terminal',
   bars: [`≤ ${barMs} ms`],
   sizes: { full: { rounds: 500, warmUp: 50 }, tiny: { rounds: 10, warmUp: 1 } },
@@ -56,7 +56,7 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
               return answer
             },
           },
-          // The operation that typed it ends after the answer: it is not to be in the next one's way.
+          // The input operation ends after the echo; wait for it, so that it does not slow the next round.
           { rounds, warmUp, between: () => inputs, signal },
         )
         await process.kill()
@@ -68,7 +68,7 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
     )
     const [mine, bare] = [median(took.ours), median(took.raw)]
     rows.push({
-      what: `key → program's answer seen by a viewer, isolation ${isolation}, ${rounds} times`,
+      what: `key → program's echo seen by a viewer, isolation ${isolation}, ${rounds} times`,
       measured: `p50 ${mine.toFixed(3)} ms, p99 ${percentile(took.ours, 0.99).toFixed(2)} ms`,
       against: `${bare.toFixed(3)} ms raw terminal (no journal, no operation)`,
       bar: `≤ ${barMs} ms`,

@@ -5,7 +5,7 @@ import { median, type Row } from '../report.ts'
 import { rawTerminal } from './raw-terminal.ts'
 
 const budget = 16 * 1024 * 1024
-/** It waits for a key, so that nothing is written before somebody watches. */
+/** Waits for a key, so that the flood starts after the viewer is connected. */
 const commandFor = (lines: number) => `stty -echo; printf ready; read key; exec seq ${lines}`
 const greeting = 'ready'
 
@@ -14,7 +14,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** A program that floods its terminal, to a viewer that must not miss a byte. */
+/** A program that floods its terminal, and a viewer that must receive every byte. */
 export const flood = measurement<Sizes>({
   name: 'flood',
   what: 'seq 2000000 in a terminal to a viewer, and what the journal keeps of it',
@@ -80,7 +80,7 @@ async function rawFlood(command: string): Promise<number> {
     began = performance.now()
     screen.write('\n')
   })
-  // Not `once`: it takes the terminal's end for a failure.
+  // Not `once`: it rejects on the error that marks the terminal's end.
   await new Promise((settle) => screen.once('close', settle))
   return performance.now() - began
 }

@@ -2,16 +2,16 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WatchedChange } from './watchers.ts'
 
-/** What is there: of a file, its size. */
+/** The entries of a tree: `directory`, or the size of a file. */
 export type FileTree = Map<string, 'directory' | number>
 
 export interface Counts {
   readonly events: number
-  /** Paths that are there now and were not, or the other way around, and that no event is about. */
+  /** Paths that were created or deleted without any event about them. */
   readonly missed: number
-  /** Paths where the events, one after the other, come to something else than what is there. */
+  /** Paths whose state after applying all events differs from the disk. */
   readonly differs: number
-  /** Events about what nobody touched. */
+  /** Paths with events that were not touched. */
   readonly phantom: number
 }
 
@@ -42,7 +42,7 @@ export function count(
   let differs = 0
   for (const path of new Set([...before.keys(), ...after.keys(), ...folded.keys()])) {
     if (before.has(path) !== after.has(path) && !reported.has(path)) missed += 1
-    // Whoever tells no sizes is not asked for them.
+    // A watcher that reports no sizes is not compared by size.
     const [is, folds] = [after.get(path), folded.get(path)]
     if (is === undefined ? folds !== undefined : folds !== is && folds !== 'some file') differs += 1
   }
@@ -54,7 +54,7 @@ export function count(
   }
 }
 
-/** Events alone, applied one after the other. A folder that goes takes along what is below it. */
+/** Applies the events in order. Deleting a folder also deletes everything below it. */
 function fold(
   before: ReadonlyMap<string, 'directory' | number>,
   changes: readonly WatchedChange[],

@@ -27,10 +27,10 @@ interface Sizes {
   readonly untouched: Tree
 }
 
-/** What it costs to watch where nothing happens, and that nothing is told then. */
+/** The cost of watching an idle tree, and a check that no events are reported. */
 export const idle = measurement<Sizes>({
   name: 'idle',
-  what: 'watching 50,000 files for 20 s where nothing happens: processor, memory, and that nothing is told',
+  what: 'watching 50,000 files for 20 s where nothing happens: processor, memory, and that no event is reported',
   against: 'watch: false; @parcel/watcher; chokidar; TanStack watchWorkspace',
   bars: [`≤ ${percent(bar.cpuShare)}`, `≤ ${mebibytes(bar.rssBytes)}`, '0 events'],
   needs: ['peers'],
@@ -46,7 +46,7 @@ export const idle = measurement<Sizes>({
 })
 
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
-  // Both at once: one time of nothing is enough.
+  // Both run at once and share the idle time.
   const [costRows, untouchedRows] = await Promise.all([cost(sizes, signal), untouched(sizes, signal)])
   return [...costRows, ...untouchedRows]
 }
@@ -56,7 +56,7 @@ async function cost({ idleMs, watched: { files, folders } }: Sizes, signal: Abor
     const root = join(folder, 'workspace')
     mkdirSync(root)
     createFiles(root, pathsOf(files, folders))
-    // At the same time: processor time is counted for each by itself.
+    // Concurrent: CPU time is counted per process.
     const hosts = ['on', 'off', ...peers].map(async (who) => {
       const found = await costOf({ who, root, folder: join(folder, who), idleMs }, signal)
       return [who, found] as const
@@ -108,7 +108,7 @@ async function costOf({ who, root, folder, idleMs }: IdleHost, signal: AbortSign
   })
   const gone = once(host, 'exit')
   const failed = gone.then(([code]) => {
-    throw new Error(`The process that watches (${who}) ended with ${code}.`)
+    throw new Error(`The process that watches (${who}) exited with ${code}.`)
   })
   try {
     await abortable(signal, Promise.race([once(host, 'message'), failed]))
@@ -141,7 +141,7 @@ async function untouched(
     await mine.untilQuiet()
     const rows: Row[] = [
       {
-        what: `${files.toLocaleString('en')} files with Japanese and accented names that nobody touches for ${idleMs / 1_000} s`,
+        what: `${files.toLocaleString('en')} files with Japanese and accented names, untouched for ${idleMs / 1_000} s`,
         measured: `${mine.changes.length} events`,
         against: '',
         bar: '0 events',

@@ -13,7 +13,7 @@ import { ours, theirs } from './watchers.ts'
 
 interface Storm {
   readonly what: string
-  /** Everything it touches is below these, and no name of theirs is anybody else's. */
+  /** The storm changes only paths below these, which no other file shares. */
   readonly touches: readonly string[]
   prepare?(root: string): void
   run(root: string): void
@@ -24,13 +24,13 @@ const bar = 'lasting changes missed 0, differs from a rescan 0, phantom 0'
 
 interface Sizes {
   readonly nested: { readonly files: number; readonly folders: number }
-  /** In the folder that is renamed, in the one that is deleted, and made and deleted at once. */
+  /** Files in the renamed folder, in the deleted one, and created and deleted at once. */
   readonly some: number
-  /** Folders of 1,000 files that are made while the event loop is blocked. */
+  /** Folders of 1,000 files that are created while the event loop is blocked. */
   readonly blockedFolders: number
 }
 
-/** Makes files while the process that watches waits for it and hears nothing. */
+/** Creates files while the watching process waits synchronously and receives no events. */
 const makeFiles = `
 const { mkdirSync, writeFileSync } = require('node:fs')
 for (let folder = 0; folder < Number(process.argv[1]); folder += 1) {
@@ -66,7 +66,7 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
     run: (root) => rmSync(join(root, 'doomed'), { recursive: true }),
   },
   {
-    what: `${some} files made and deleted at once`,
+    what: `${some} files created and deleted at once`,
     touches: ['quick'],
     prepare: (root) => mkdirSync(join(root, 'quick')),
     run(root) {
@@ -78,17 +78,17 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
     },
   },
   {
-    what: `${(blockedFolders * 1_000).toLocaleString('en')} files made while the event loop was blocked`,
+    what: `${(blockedFolders * 1_000).toLocaleString('en')} files created while the event loop was blocked`,
     touches: ['blocked'],
     run: (root) =>
       void execFileSync(process.execPath, ['-e', makeFiles, String(blockedFolders)], { cwd: root }),
   },
 ]
 
-/** What events amount to once everything was told, beside what is on disk. */
+/** The state after applying all events, compared with the disk. */
 export const storms = measurement<Sizes>({
   name: 'storms',
-  what: 'thousands of changes at once: what the events amount to beside what is on disk',
+  what: 'thousands of changes at once: the state after all events, compared with the disk',
   against: '@parcel/watcher; chokidar',
   bars: [bar],
   needs: ['peers'],
@@ -106,7 +106,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
     rows.push({
       what: storm.what,
       measured: `missed ${missed}, differs ${differs}, phantom ${phantom}; ${events} events, the last ${lateMs.toFixed(0)} ms after the last change`,
-      against: 'journal in SQLite, contents kept; paths, kinds and sizes compared',
+      against: 'journal in SQLite, contents stored; paths, kinds and sizes compared',
       bar,
       holds: missed === 0 && differs === 0 && phantom === 0,
     })

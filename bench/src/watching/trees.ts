@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Paths of files spread over folders, two levels of them. */
+/** Paths of files spread over two levels of folders. */
 export function pathsOf(files: number, folders: number, name: (index: number) => string = plain): string[] {
   return Array.from({ length: files }, (_, index) => {
     const folder = index % folders

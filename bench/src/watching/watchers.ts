@@ -14,12 +14,12 @@ export interface WatchedChange {
   readonly at: number
 }
 
-/** Somebody who watches a tree. */
+/** A watcher of a tree and the changes it has reported. */
 export interface RunningWatcher {
   readonly changes: readonly WatchedChange[]
-  /** Ours has one; for others it runs beside. */
+  /** The sandbox whose commands write; absent for peers, where a separate process writes. */
   readonly sandbox?: LocalSandbox
-  /** Waits until nothing more is to come, or until there is no need to. */
+  /** Waits until no more changes arrive, or until `enough` returns true. */
   untilQuiet(enough?: () => boolean): Promise<void>
   stop(): Promise<void>
 }
@@ -37,7 +37,7 @@ export async function ours(root: string, folder: string): Promise<RunningWatcher
     sandbox,
     async untilQuiet(enough) {
       await sandbox.files.flush()
-      // The reader is told in a turn of its own.
+      // The reader gets the events in a later turn of the event loop.
       await quiet(changes, 200, enough)
     },
     async stop() {
@@ -79,7 +79,7 @@ export async function theirs(peer: PeerWatcher, root: string): Promise<RunningWa
   return { changes, untilQuiet: (enough) => quiet(changes, peer.quietMs, enough), stop }
 }
 
-/** Until nothing was heard for a time. */
+/** Waits until no change has arrived for the given time. */
 async function quiet(
   changes: readonly WatchedChange[],
   milliseconds: number,

@@ -9,7 +9,7 @@ const catalogue = new URL('../fixtures/benchmarks.ts', import.meta.url)
 
 describe('a run of benchmarks', () => {
   const outcomes = new Map<string, MeasurementOutcome>()
-  /** The marks of the processes that were seen while the measurements ran, and of those left when one had ended. */
+  /** The marks of the processes seen during the measurements, and of those left after each one. */
   const seen = new Set<string>()
   const left = new Map<string, string[]>()
 
@@ -50,7 +50,7 @@ describe('a run of benchmarks', () => {
   it('says why a measurement has failed', () => {
     expect(outcomes.get('throws')).toMatchObject({ failure: 'wrong throws failed: The disk is full.' })
     expect(outcomes.get('exits')).toMatchObject({
-      failure: 'wrong exits failed: its process ended with 7 and without a result.',
+      failure: 'wrong exits failed: its process exited with 7 and without a result.',
     })
   })
 

@@ -4,7 +4,7 @@ import { numbers } from '../events/coverage.ts'
 import { type MakeSandbox, sharedSandbox } from './kit.ts'
 import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 
-/** What ends a program that does nothing about it. */
+/** The signals whose default action ends a process. */
 const deadly = Object.entries(constants.signals).filter(
   ([name]) =>
     !['SIGCHLD', 'SIGCONT', 'SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGWINCH'].includes(name),
@@ -35,7 +35,7 @@ export function endingCases(make: MakeSandbox): void {
       const results = await Promise.all(deadly.map(([, number]) => kill(number)))
       for (const [index, result] of results.entries()) {
         const [name, number] = deadly[index] ?? ['', 0]
-        // Two names may stand for one number: SIGABRT and SIGIOT, SIGIO and SIGPOLL.
+        // One number can have two names: SIGABRT and SIGIOT, SIGIO and SIGPOLL.
         const names = deadly.filter(([, other]) => other === number).map(([other]) => other)
         expect({ name, ...result }).toMatchObject({ name, outcome: 'failed', exitCode: null })
         expect(names).toContain(result.signal)

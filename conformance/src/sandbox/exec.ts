@@ -209,7 +209,7 @@ export function execCases(make: MakeSandbox): void {
     it('says that a program cannot be executed', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('echo "echo no" > text; mkdir folder; echo "echo no" > nameless; chmod +x nameless')
-      // Without a first line that names an interpreter only a shell knows what to do with a script.
+      // Without a shebang line only a shell can run a script.
       for (const name of ['./text', './folder', './nameless'])
         await expect(sandbox.exec([name])).rejects.toMatchObject({
           code: 'command_not_executable',
@@ -236,7 +236,7 @@ export function execCases(make: MakeSandbox): void {
   })
 }
 
-/** Sets a variable of this process for one test. */
+/** Sets an environment variable of this process for the duration of one test. */
 function setVariable(name: string, value: string): void {
   const before = process.env[name]
   process.env[name] = value

@@ -5,7 +5,7 @@ import { largeSearchCases } from './files/searching.ts'
 import type { MakeSandbox } from './kit.ts'
 import { largePersistenceCases } from './persistence/large.ts'
 
-/** What takes hundreds of megabytes or thousands of files. It differs by transport, not by isolation or store. */
+/** Cases with hundreds of megabytes or thousands of files. They depend on the transport, not on isolation or store. */
 export function largeCases(make: MakeSandbox): void {
   describe('files', () => {
     largeListingCases(make)

@@ -127,7 +127,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     it('stands still while it is paused', async ({ skip }) => {
       const { sandbox } = await newSandbox(make)
       if (sandbox.capabilities.pause === 'none') skip()
-      // What forks at once must not be overlooked either.
+      // Processes that fork right after their start must be paused too.
       for (const file of ['a', 'b', 'c', 'd', 'e'])
         await sandbox.exec(`(while date +%s%N >> $PWD/${file}; do sleep 0.02; done) > /dev/null 2>&1 &`)
       await sandbox.exec('while [ $(ls | wc -l) -lt 5 ]; do sleep 0.02; done', { timeoutMs: 10_000 })

@@ -10,7 +10,7 @@ export function limitCases(make: MakeSandbox): void {
       const { sandbox } = under
       if (!sandbox.capabilities.limits.includes('pids')) skip()
       const mark = newMark()
-      // It goes out by itself, for the sake of a machine where the limit does not hold.
+      // The bomb ends by itself after 3 s, in case the limit is not enforced.
       const bomb = `end=$((EPOCHSECONDS + 3)); b() { ((EPOCHSECONDS < end)) || exit; sleep 0.05; b | b & }; : ${mark}; b; sleep ${mark}`
       expect(await sandbox.exec(['bash', '-c', bomb], { timeoutMs: 1_000 })).toMatchObject({
         outcome: 'timeout',
@@ -40,7 +40,7 @@ export function limitCases(make: MakeSandbox): void {
         `i=0; while [ $i -lt 40 ]; do sleep ${mark} > /dev/null 2>&1 & i=$((i+1)); done; echo went on`,
       )
       expect(stdout).not.toContain('went on')
-      // A machine that is full refuses, with a code that says to try again; it does not break.
+      // A sandbox at its process limit refuses with a retryable code; it must not break.
       await sandbox.exec('true').catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'process_refused', retryable: true })
       })

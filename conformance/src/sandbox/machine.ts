@@ -28,7 +28,7 @@ export function machineCases(make: MakeSandbox): void {
       const { sandbox, ...under } = await shared()
       const mark = newMark()
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
-      // The child that becomes `sleep` may not have done so yet.
+      // The forked child may not have executed `sleep` yet.
       const seen = `until ps -eo args | grep -q '^sleep ${mark}'; do sleep 0.02; done`
       expect(await sandbox.exec(seen, { timeoutMs: 30_000 })).toMatchObject({ outcome: 'ok' })
       expect(await sandbox.exec(['pkill', '-f', `^sleep ${mark}`])).toMatchObject({ exitCode: 0 })

@@ -94,7 +94,7 @@ export function outputCases(make: MakeSandbox): void {
       const running = Promise.all(
         numbers(1, 20).map(() => sandbox.exec(`head -c 200000 /dev/zero | tr '\\0' x; echo END`)),
       )
-      // The event loop stands still again and again, for longer than a reader would wait.
+      // Blocks the event loop repeatedly, for longer than the reader waits for output after an exit.
       const busy = setInterval(() => {
         for (const until = performance.now() + 60; performance.now() < until; );
       }, 5)

@@ -54,7 +54,7 @@ export function portCases(make: MakeSandbox): void {
 
     it('of a process that an earlier command left behind are found too', async () => {
       const { sandbox } = await shared()
-      // Many times, since what forks at once is easily overlooked.
+      // Several rounds: a process that forks right after its start is easily missed.
       for (const _round of [1, 2, 3]) {
         const port = await freePort()
         await sandbox.exec(`(${server(port, 'left')}) > /dev/null 2>&1 &`)

@@ -303,7 +303,7 @@ export function recordCases(make: MakeSandbox): void {
   })
 }
 
-/** Of the last operation of that kind: its start, its process's end, its end. */
+/** Whether the last operation of that kind has a start, an exit of its process, and an end in the journal. */
 async function recordedSteps(journal: Parameters<typeof allEvents>[0], op: string): Promise<boolean[]> {
   const operation = operationsOf(await allEvents(journal), op).at(-1) ?? []
   const has = (type: string) => operation.some((event) => event.type === type)

@@ -9,7 +9,7 @@ import { all, textOf } from './logs.ts'
 import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { watch } from './screen.ts'
 
-/** Faults that were found in other systems: each name tells what happened there. */
+/** Regression cases for faults found in other systems. Each test name describes the fault. */
 export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOptions): void {
   describe('sandbox-agent 0.4.2', () => {
     const shared = sharedSandbox(make)
@@ -165,7 +165,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       expect((await sandbox.exec(command, { maxOutputBytes: 3_000_000 })).stdout.includes('\ufffd')).toBe(
         false,
       )
-      // It begins when it is watched: a view of what is over may begin in the middle of it.
+      // The process waits for input, so that the view starts first: a view of finished output may start in the middle of it.
       const process = await sandbox.spawn(`read -r go; ${command}`)
       const screen = watch(process)
       await process.input('go\n')

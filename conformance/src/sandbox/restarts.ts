@@ -7,7 +7,7 @@ import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
 import { watch } from './screen.ts'
 
-/** Fails until it was run so often. */
+/** A command that fails until its nth run. */
 const failsUntil = (runs: number) => `echo run >> runs; [ $(wc -l < runs) -ge ${runs} ] || exit 9`
 
 export function restartCases(make: MakeSandbox): void {

@@ -13,7 +13,7 @@ const size = { cols: 100, rows: 30 }
 export function terminalCases(make: MakeSandbox): void {
   describe('terminals', () => {
     const shared = sharedSandbox(make)
-    /** A shell that a person could type into. */
+    /** Opens an interactive shell and waits for its prompt. */
     const openShell = async ({ skip }: TestContext) => {
       const under = await withTerminals(shared, skip)
       const process = await under.sandbox.spawn(shell, { tty: size, env: { PS1: '> ' } })
@@ -94,7 +94,7 @@ export function terminalCases(make: MakeSandbox): void {
       await screen.shows(/Running.*\r\n/)
       await type(process, 'fg')
       await screen.shows(/fg\r\n.*sleep .*\r\n/s)
-      // The shell says what it brings to the front before it has done so.
+      // The shell prints the job's command before the job is in the foreground.
       await eventually('the job to be interrupted', async () => {
         await process.input('\x03')
         return (await countMarked(under, mark)) === 0

@@ -9,9 +9,9 @@ import { changesNothing } from './workspace.ts'
 interface BadTar {
   readonly rule: string
   readonly members: readonly TarMember[]
-  /** As it is told. */
+  /** The name of the bad member as the error message shows it. */
   readonly member: string
-  /** What is taken from a workspace, and from nobody else. */
+  /** Accepted by `hydrate`, which restores workspaces as they were; refused by the other calls. */
   readonly hydrated?: true
 }
 
@@ -74,7 +74,7 @@ const badTars: readonly BadTar[] = [
   { rule: 'a root that is a link', members: [link('./', 'd')], member: './' },
 ]
 
-/** What is wrong with the headers and belongs to no member. */
+/** Faults in extended headers, which belong to no member. */
 const badHeaders: readonly (readonly [rule: string, members: readonly TarMember[]])[] = [
   ['a PAX path with a NUL', [{ ...file('f'), pax: { path: 'a\0b' } }]],
   [

@@ -11,7 +11,7 @@ import { changesNothing } from './workspace.ts'
 const tar = tarOf({ name: 'a', content: 'new' }, { name: 'd/large', content: someBytes(200_000) })
 const once = ['operation.started', 'operation.finished']
 
-/** Gives half of an archive and then nothing, for as long as anybody waits. */
+/** A stream that yields the first half of an archive and then never ends. */
 function halfOf(archive: Uint8Array) {
   let pulls = 0
   let isCancelled = false

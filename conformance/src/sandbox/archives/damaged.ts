@@ -14,7 +14,7 @@ const tar = tarOf(
   { name: 'd/last', pax: { mtime: '1577934245.5' }, content: 'last' },
 )
 
-/** In a header, in content, in padding, between members, before the end. */
+/** Offsets in a header, in content, in padding, between members, and before the end. */
 const cuts = [1, 511, 512, 515, 700, 1_024, 1_536, 2_048, 30_000, 72_000, 73_500, 74_240, 75_000]
 
 export function damagedCases(make: MakeSandbox): void {

@@ -86,7 +86,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
   })
 }
 
-/** An archive that would be large. */
+/** Archives that expand to many times their size. */
 export function archiveBombCases(make: MakeSandbox): void {
   describe('limits', () => {
     it('a bomb is found by how much it grows, without any setting', async () => {

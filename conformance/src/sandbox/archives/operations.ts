@@ -15,7 +15,7 @@ const tar = tarOf(
   { name: 'l', type: '2', target: 'f' },
 )
 
-/** The two that give a stream. */
+/** The two calls that return an archive as a stream. */
 const packCalls: readonly {
   readonly op: string
   open(sandbox: TestedSandbox, options?: { signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
@@ -66,10 +66,10 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       await expect(cancelled.read()).rejects.toMatchObject({ code: 'cancelled' })
       const cut = (await open(sandbox)).getReader()
       await cut.read()
-      // Never read, never left.
+      // This stream is neither read nor cancelled.
       await open(sandbox)
       await sandbox.lifecycle.shutdown()
-      // An answer that has begun can only break off: no code comes after it.
+      // A response that has started can only break off: it cannot carry an error code any more.
       const code = options.remote ? 'connection_failed' : 'cancelled'
       await expect(readCut(cut, options)).rejects.toMatchObject({ code })
       const operations = async () => operationsOf(await allEvents(journal), op)
@@ -77,7 +77,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       expect((await operations()).map(typesOf)).toEqual(Array(6).fill(once))
       expect((await operations()).map((one) => one[1]!.data)).toMatchObject([
         { outcome: 'ok', bytes: length },
-        // A connection that is dropped is all that the other end sees: not how much of what it sent was read.
+        // The server sees only that the connection was dropped, not how many of the sent bytes the client read.
         { outcome: 'cancelled', ...(!options.remote && { bytes: 0 }) },
         { outcome: 'cancelled', ...(!options.remote && { bytes: read }) },
         ...Array(3).fill({ outcome: 'cancelled' }),

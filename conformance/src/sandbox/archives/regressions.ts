@@ -9,7 +9,7 @@ import { zipOf } from './zip-bytes.ts'
 
 const refused = { code: 'archive_refused' }
 
-/** Named after the tests and measurements of others that they come from. */
+/** Regression cases from tests and measurements of other systems, with the names they have there. */
 export function archiveRegressionCases(make: MakeSandbox): void {
   describe('archive regressions', () => {
     const shared = sharedSandbox(make)

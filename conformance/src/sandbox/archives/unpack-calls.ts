@@ -3,11 +3,11 @@ import type { TestedSandbox } from '../kit.ts'
 
 export type Archive = Uint8Array | ReadableStream<Uint8Array>
 
-/** One of the calls that take an archive. */
+/** One of the calls that unpack an archive. */
 export interface UnpackCall {
   readonly name: string
   readonly op: 'upload' | 'extract' | 'hydrate_workspace'
-  /** Where its members come to be, from the root. */
+  /** The directory that receives the members, relative to the workspace root. */
   readonly into: string
   send(sandbox: TestedSandbox, archive: Archive, options?: { signal?: AbortSignal }): Promise<Unpacked>
 }
@@ -33,10 +33,10 @@ const hydrate: UnpackCall = {
   send: (sandbox, archive, options) => sandbox.hydrate(archive, options),
 }
 
-/** For a tar. */
+/** The calls that unpack a tar. */
 export const unpackCalls: readonly UnpackCall[] = [upload, extract, hydrate]
 
-/** Those that add to what is there. */
+/** The calls that keep the existing files. */
 export const additiveCalls: readonly UnpackCall[] = [upload, extract]
 
 export const extractZip: UnpackCall = {

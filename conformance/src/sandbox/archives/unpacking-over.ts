@@ -31,7 +31,7 @@ export function unpackingOverCases(make: MakeSandbox): void {
       await under.sandbox.exec(before)
       await changesNothing(under, 'all of them', async () => {
         for (const [what, members, member] of refused) {
-          // The one that is fine sorts before, and the other after.
+          // One valid member sorts before the refused one, and one after it.
           const archive = tarOf({ name: 'a', content: 'x' }, ...members, { name: 'zz', content: 'x' })
           await expect(send(under.sandbox, archive), what).rejects.toMatchObject({
             code: 'archive_refused',

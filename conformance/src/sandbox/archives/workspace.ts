@@ -13,7 +13,7 @@ interface Entry {
   readonly inode: string
 }
 
-/** Everything below the root, and the root itself; names byte by byte. */
+/** Lists the root and everything below it. Names are read as latin1, so every byte is kept. */
 export async function entriesOf(sandbox: TestedSandbox, path = '.'): Promise<Entry[]> {
   const format = ['%P', '%y', '%m', '%s', '%T@', '%l', '%i'].join('\\0')
   const fields = (await bytesOf(sandbox, `find ${path} -printf '${format}\\0'`))
@@ -43,7 +43,7 @@ export async function entriesOf(sandbox: TestedSandbox, path = '.'): Promise<Ent
   return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** What an archive keeps of a tree, a line for each name. */
+/** Everything that an archive preserves of a tree, one line per name. */
 export async function manifestOf(sandbox: TestedSandbox, path = '.'): Promise<string[]> {
   const entries = await entriesOf(sandbox, path)
   const sums = await sumsOf(sandbox, path)
@@ -65,7 +65,7 @@ export async function manifestOf(sandbox: TestedSandbox, path = '.'): Promise<st
   })
 }
 
-/** Fails where a refused call changes anything of the workspace, or tells of a change. */
+/** Fails if a refused call changes the workspace or records a change. */
 export async function changesNothing(
   under: SandboxUnderTest,
   what: string,

@@ -3,13 +3,13 @@ import { crc32, deflateRawSync } from 'node:zlib'
 export interface ZipMember {
   readonly name: string
   readonly content?: string
-  /** Of Unix, with the kind of file. */
+  /** Unix mode bits including the file type. */
   readonly mode?: number
   readonly deflate?: boolean
   readonly flags?: number
   readonly method?: number
   readonly crc?: number
-  /** Another name in front of the content than in the directory. */
+  /** The name in the local header, if it differs from the central directory. */
   readonly localName?: string
 }
 

@@ -3,7 +3,7 @@ import type { Capabilities } from '@vitrine/protocol'
 import type { SandboxUnderTest } from '../kit.ts'
 import { countMarked, newMark, waitForMarked } from '../marks.ts'
 
-/** By processes that do all they can to hide: another session, no parent, no environment, no open files. */
+/** Measures with processes that hide: another session, no parent, no environment, no open files. */
 export async function measureKillTree(under: SandboxUnderTest): Promise<Capabilities['killTree']> {
   const mark = newMark()
   const hide = `env -i /bin/sh -c '/usr/bin/setsid /bin/sh -c "/bin/sleep ${mark} & /usr/bin/setsid /bin/sleep ${mark} &" </dev/null >/dev/null 2>&1 &'`

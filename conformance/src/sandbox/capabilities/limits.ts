@@ -11,7 +11,7 @@ const measures: Readonly<
 > = {
   memory: {
     limits: { memoryBytes: 64 * 1024 * 1024 },
-    // `tail` keeps a line that does not end in memory; a fifth of it would fit.
+    // `tail` buffers the unterminated line in memory; the limit holds only about a fifth of it.
     async holds(sandbox) {
       const { stdout } = await sandbox.exec('head -c 300000000 /dev/zero | tail -n 1 | wc -c')
       return Number(stdout) < 300_000_000
@@ -40,7 +40,7 @@ const measures: Readonly<
   },
 }
 
-/** Which of the limits that are claimed bite when they are set. */
+/** Returns the claimed limits that are enforced when they are set. */
 export async function measureLimits(
   make: MakeSandbox,
   claimed: Capabilities['limits'],

@@ -4,7 +4,7 @@ import type { MakeSandbox, SandboxTestOptions } from '../kit.ts'
 
 type Network = Capabilities['network'][number]
 
-/** Which of the networks that are claimed can be had: two servers of this host are reached, one of them, or none. */
+/** Returns the claimed networks that work, by whether a sandbox reaches both of two host servers, one, or none. */
 export async function measureNetwork(
   make: MakeSandbox,
   claimed: Capabilities['network'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type MakeSandbox, sharedSandbox, type TestedSandbox } from '../kit.ts'
 import { outputOf, readText } from './content.ts'
 
-/** Everything that follows a path to its end. */
+/** Every file call that follows a path to its target. */
 export const followingCalls: readonly (readonly [
   name: string,
   go: (files: TestedSandbox['files'], path: string) => Promise<unknown>,

@@ -76,7 +76,7 @@ export function listingCases(make: MakeSandbox): void {
   })
 }
 
-/** Thousands of files. */
+/** Listings of thousands of files. */
 export function largeListingCases(make: MakeSandbox): void {
   describe('listing', () => {
     it('is bounded in a directory of very many', async () => {

@@ -130,7 +130,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
         try {
           source.close()
         } catch {
-          // It was cancelled, as it should be.
+          // The stream was cancelled, as expected.
         }
       }
       const ends = await within('their ends', Promise.allSettled(writing))

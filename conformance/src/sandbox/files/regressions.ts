@@ -3,7 +3,7 @@ import { within } from '../../waiting/within.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { outputOf, readText } from './content.ts'
 
-/** Faults that were found in other systems: each name tells what happened there. */
+/** Regression cases for faults found in other systems. Each test name describes the fault. */
 export function fileRegressionCases(make: MakeSandbox): void {
   describe('faults of others with files', () => {
     const shared = sharedSandbox(make)

@@ -72,7 +72,7 @@ export function searchingCases(make: MakeSandbox): void {
   })
 }
 
-/** Hundreds of gigabytes that are not there, and thousands of files. */
+/** Searches of a sparse file of 300 GB, and of thousands of files. */
 export function largeSearchCases(make: MakeSandbox): void {
   describe('searching', () => {
     it('ends soon on files that are mostly holes, and when its caller calls it off', async () => {

@@ -145,7 +145,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       )
       await sandbox.exec('mkdir folder')
       await expect(sandbox.files.write('folder', stream)).rejects.toMatchObject({ code: 'file_is_directory' })
-      // Bytes set out before the other end can say that they have nowhere to go; from then on none do.
+      // A client sends the first bytes before the server can refuse them; then it cancels the source.
       if (remote) await eventually('the source to be left', () => isCancelled)
       else expect(pulled).toBe(0)
     })

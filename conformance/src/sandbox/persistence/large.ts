@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { outputOf } from '../files/content.ts'
 import { type MakeSandbox, newSandbox } from '../kit.ts'
-import { peakGrowthOf } from './growth.ts'
 import { transfer } from './transfer.ts'
 
 const mib = 1024 ** 2
 
-/** Hundreds of megabytes, and a thousand files. */
+/** Workspaces of hundreds of megabytes, and of a thousand files. */
 export function largePersistenceCases(make: MakeSandbox): void {
   describe('what is large', () => {
     it('goes over in a few megabytes of memory', async () => {
@@ -34,4 +33,20 @@ export function largePersistenceCases(make: MakeSandbox): void {
       expect(await outputOf(to, 'cat d*/f* | sha256sum')).toBe(await outputOf(from, 'cat d*/f* | sha256sum'))
     })
   })
+}
+
+/** The peak growth of this process's memory while `run` runs, in bytes. */
+async function peakGrowthOf(run: () => Promise<unknown>): Promise<number> {
+  globalThis.gc?.()
+  const before = process.memoryUsage.rss()
+  let most = before
+  const watching = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss())
+  }, 5)
+  try {
+    await run()
+  } finally {
+    clearInterval(watching)
+  }
+  return Math.max(most, process.memoryUsage.rss()) - before
 }

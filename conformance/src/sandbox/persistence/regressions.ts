@@ -6,8 +6,8 @@ import { outputOf } from '../files/content.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { transfer } from './transfer.ts'
 
-/** What others lose on the way, each by name. */
-const losses: readonly (readonly [loss: string, made: string, asked: string, answer: string])[] = [
+/** Properties that other systems lose when they persist a workspace. */
+const losses: readonly (readonly [loss: string, setup: string, check: string, expected: string])[] = [
   [
     'run.sh 0755 became 0644',
     'echo : > run.sh; chmod 755 run.sh',
@@ -33,12 +33,12 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
     const shared = sharedSandbox(make)
     const other = sharedSandbox(make)
 
-    it.each(losses)('%s', async (_loss, made, asked, answer) => {
+    it.each(losses)('%s', async (_loss, setup, check, expected) => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
-      await from.exec(made)
+      await from.exec(setup)
       await transfer(from, to)
-      expect(await outputOf(to, asked)).toBe(answer)
+      expect(await outputOf(to, check)).toBe(expected)
     })
 
     it('a FIFO and setuid went without a word', async () => {

@@ -7,7 +7,7 @@ import { outputOf, readText } from '../files/content.ts'
 import { StopHooks } from '../hooks.ts'
 import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 
-/** What happened of a stop, in order: `stop`, `before_stop`, `/before_stop`… */
+/** The starts and ends of a stop's operations in order: `stop`, `before_stop`, `/before_stop`… */
 async function stepsOf(journal: JournalReader): Promise<string[]> {
   const ops = ['stop', 'before_stop', 'persist_workspace', 'shutdown', 'destroy']
   return (await allEvents(journal)).flatMap(({ type, data }) => {
@@ -28,7 +28,7 @@ const whole = [
   '/shutdown',
   '/stop',
 ]
-/** The command that fails like a hook which rejects with that message. */
+/** A command that fails like a hook function that rejects with "half state". */
 const halfState = 'echo half state >&2; exit 3'
 const withoutPersisting = whole.filter((step) => !step.includes('persist'))
 
@@ -111,7 +111,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
         run: 'kill -9 $$',
       })
       await hooks.add('other', { call: (ran) => ran() })
-      // A command has no signal to be cancelled by: the nearest is one that is killed.
+      // A command hook takes no AbortSignal, so the case kills it instead.
       const code = options.remote ? 'before_stop_failed' : 'cancelled'
       await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code })
       expect(await hooks.ran()).toEqual(['cancelled', 'other'])

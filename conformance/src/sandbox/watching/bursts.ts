@@ -33,7 +33,7 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
         `cat; i=0; while [ $i -lt ${storm} ]; do : > f$i; i=$((i+1)); done; mkdir d; mv f0 d/moved; rm f1`,
       )
       await process.end()
-      // Long enough for most of them to be made meanwhile.
+      // Blocks the event loop long enough for most of the files to be created meanwhile.
       for (const until = performance.now() + storm / 15; performance.now() < until; );
       expect(await process.exit).toMatchObject({ outcome: 'ok' })
       expect(await faultsOf(under)).toEqual([])

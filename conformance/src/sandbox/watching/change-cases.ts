@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type MakeSandbox, newSandbox } from '../kit.ts'
 import { changeLines, changesOf, watchedSandbox } from './changes.ts'
 
-/** The changes that a reader of a workspace must see, and those that it must not. */
+/** The changes that a watcher must record, and those that it must not. */
 export function changeCases(make: MakeSandbox): void {
   it('begins with a word, and has none for what is there', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
@@ -36,7 +36,7 @@ export function changeCases(make: MakeSandbox): void {
   it('tells what commands do as it tells what `files` does', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     const { sandbox } = under
-    // Each in one step: a shell that writes a new file has two.
+    // Each step is one change: a shell that writes a new file makes two.
     const steps: [name: string, byFiles: () => Promise<unknown>, byCommand: string, expected: string[]][] = [
       [
         'make',
@@ -69,7 +69,7 @@ export function changeCases(make: MakeSandbox): void {
         const all = changeLines(await changesOf(under))
         const got = all.slice(seen)
         seen = all.length
-        // Neighbours come in any order, and the directory last.
+        // Siblings may come in any order; their directory comes last.
         expect({ way, name, got: [...got.slice(0, -1).toSorted(), ...got.slice(-1)] }).toEqual({
           way,
           name,

@@ -9,7 +9,7 @@ import {
   type TestedSandbox,
 } from '../kit.ts'
 
-/** A sandbox whose workspace is watched; skips the test where none can be. */
+/** Creates a sandbox with a watched workspace; skips the test where the sandbox has no watcher. */
 export async function watchedSandbox(
   make: MakeSandbox,
   skip: TestContext['skip'],
@@ -20,20 +20,20 @@ export async function watchedSandbox(
   return under
 }
 
-/** What the journal has of files, once everything done so far is in it. */
+/** The recorded file events after a flush, so that every change made so far is included. */
 export async function changesOf({ sandbox, journal }: SandboxUnderTest): Promise<JournalEvent[]> {
   await sandbox.files.flush()
   return recordedChanges({ sandbox, journal })
 }
 
-/** The same without asking for more. */
+/** The recorded file events, without a flush. */
 export async function recordedChanges({
   journal,
 }: Pick<SandboxUnderTest, 'sandbox' | 'journal'>): Promise<JournalEvent[]> {
   return allEvents(journal, { types: ['file.*'] })
 }
 
-/** `created a`, or `moved a → b`. */
+/** One line per event: `created a`, or `moved a → b`. */
 export function changeLines(events: readonly JournalEvent[]): string[] {
   return events.map(({ type, data }) => {
     const verb = type.replace('file.', '')
@@ -43,7 +43,7 @@ export function changeLines(events: readonly JournalEvent[]): string[] {
   })
 }
 
-/** The tree that events amount to, from an empty one, and what is wrong with them. */
+/** Applies the events to an empty tree. Returns the tree and the inconsistencies among the events. */
 export function folded(events: readonly JournalEvent[]): { tree: Map<string, string>; faults: string[] } {
   const tree = new Map<string, string>()
   const faults: string[] = []
@@ -75,7 +75,7 @@ export function folded(events: readonly JournalEvent[]): { tree: Map<string, str
   return { tree, faults }
 }
 
-/** What is in the workspace now, without what is ignored by default. */
+/** The workspace as it is on disk, without the names that are ignored by default. */
 export async function workspaceTree(sandbox: TestedSandbox): Promise<Map<string, string>> {
   const tree = new Map<string, string>()
   for (const [letter, kind] of [
@@ -93,7 +93,7 @@ export async function workspaceTree(sandbox: TestedSandbox): Promise<Map<string,
   return tree
 }
 
-/** Everything that the events and the workspace do not agree about; for workspaces that began empty. */
+/** All differences between the recorded events and the workspace. The workspace must have been empty at first. */
 export async function faultsOf(under: SandboxUnderTest): Promise<string[]> {
   const { tree, faults } = folded(await changesOf(under))
   const real = await workspaceTree(under.sandbox)

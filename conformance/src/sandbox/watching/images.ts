@@ -11,7 +11,7 @@ export function imageCases(make: MakeSandbox): void {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.files.write('f', 'one')
       expect(await lastOf(under)).toMatchObject({ after: hashOf('one'), size: 3 })
-      // In one step: `>` would empty the file first, and that may be a change of its own.
+      // `1<>` writes in one step; `>` would truncate the file first, which may be recorded as a separate change.
       await under.sandbox.exec('printf second 1<> f')
       expect(await lastOf(under)).toMatchObject({ before: hashOf('one'), after: hashOf('second'), size: 6 })
       await under.sandbox.exec('mv f g')

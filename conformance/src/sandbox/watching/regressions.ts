@@ -5,7 +5,7 @@ import type { MakeSandbox } from '../kit.ts'
 import { changeLines, changesOf, faultsOf, recordedChanges, watchedSandbox } from './changes.ts'
 import type { Sizes } from './conformance.ts'
 
-/** Faults that were found in another watcher: each name tells what happened there. */
+/** Regression cases for faults found in another watcher. Each test name describes the fault. */
 export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void {
   describe('TanStack AI sandbox: watchWorkspace', () => {
     it('100 edits were 4 events', async ({ skip }) => {
@@ -18,7 +18,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
         'created file',
         ...Array<string>(99).fill('changed file'),
       ])
-      // A shell empties a file before it writes: that may be a change of its own.
+      // A shell truncates a file before it writes, which may be recorded as a separate change.
       for (let index = 0; index < 20; index += 1) {
         await under.sandbox.exec(`echo more ${index} > file`)
         await under.sandbox.files.flush()
@@ -173,7 +173,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       const made = 4 + 4 * each
       expect(await changesOf(under)).toHaveLength(made)
       expect(await faultsOf(under)).toEqual([])
-      // Every look that finds something new looks at the others again.
+      // A scan that finds a new file scans the others again.
       for (const round of [1, 2, 3, 4, 5]) {
         await under.sandbox.exec(`: > 日本語/もう一度-${round}`)
         expect(changeLines(await changesOf(under)).slice(made)).toHaveLength(round)
@@ -189,7 +189,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
   })
 }
 
-/** The last image of each path. */
+/** The hash of each path's last recorded content. */
 function imagesOf(events: readonly JournalEvent[], paths: readonly string[]): unknown[] {
   return paths.map((path) => events.findLast(({ data }) => data.path === path)?.data.after)
 }

@@ -16,7 +16,7 @@ export function viewerCases(make: MakeSandbox): void {
       await sandbox.files.write('last', '')
       const seen = await Promise.all(viewers.map((viewer) => within('the last', until(viewer, 'last'))))
       const recorded = (await recordedChanges(under)).filter(({ data }) => data.path !== 'before')
-      // What was found in the same look may follow the last one.
+      // Changes found in the same scan may follow the last one.
       for (const events of seen) expect(events).toEqual(recorded.slice(0, events.length))
     })
 
