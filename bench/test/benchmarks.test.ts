@@ -40,12 +40,12 @@ function expectFigures({ name, bars }: Measurement, rows: readonly Row[]): void 
 }
 
 describe('the catalogue', () => {
-  it('gives every measurement of a benchmark a name of its own', () => {
+  it('gives every measurement of a benchmark a unique name', () => {
     for (const [name, measurements] of Object.entries(benchmarks))
       expect(new Set(measurements.map((one) => one.name)).size, name).toBe(measurements.length)
   })
 
-  it('is what README.md says', () => {
+  it('the table of README.md matches the measurements', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     const rows = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
       measurements.map(({ name, what, against, bars }) => [

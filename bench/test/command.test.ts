@@ -19,11 +19,11 @@ describe('the arguments of npm run bench', () => {
       ['agents', 'daemons'],
       { kind: 'wrong', message: 'Unknown benchmark "daemons". Known benchmarks: all, journal, agents.' },
     ],
-  ])('%j are understood', (args, command) => {
+  ])('parses the arguments %j', (args, command) => {
     expect(parseCommand(args, known)).toEqual(command)
   })
 
-  it('with an unknown option are refused', () => {
+  it('refuses an unknown option', () => {
     expect(parseCommand(['journal', '--small'], known)).toEqual({
       kind: 'wrong',
       message: expect.stringContaining("Unknown option '--small'"),

@@ -18,7 +18,7 @@ const isolations: readonly AgentIsolation[] = ['bubblewrap', 'none']
 export function describeAgent(expected: ExpectedBehaviour): void {
   const { agent, loadsAfterMs } = expected
   const absent = missing.includes(agent)
-  const name = absent ? `${agent}, which could not be installed here` : agent
+  const name = absent ? `${agent} (not installed)` : agent
   describe.skipIf(absent)(name, () => {
     /** The session to resume once more when it is old enough to be loaded. */
     let later: { readonly killed: KilledHost; readonly since: number } | undefined
@@ -30,11 +30,11 @@ export function describeAgent(expected: ExpectedBehaviour): void {
         if (later?.killed !== killed) await killed?.remove()
       })
 
-      it('talks under a host that is killed', async () => {
+      it('answers a prompt under a host that is then killed', async () => {
         killed = await promptUnderKilledHost(expected, isolation)
       })
 
-      it('goes on under another host', async () => {
+      it('continues its session under another host', async () => {
         if (killed === undefined)
           throw new Error('The case before this one failed: there is no session to resume.')
         await expectResumed(expected, killed)
@@ -46,7 +46,7 @@ export function describeAgent(expected: ExpectedBehaviour): void {
 
     if (loadsAfterMs === undefined) return
     const marginMs = 30_000
-    it('is restored by its own means once it is old enough', {
+    it('loads its own session once it is old enough', {
       timeout: loadsAfterMs + marginMs,
     }, async () => {
       if (later === undefined) throw new Error('There is no session to restore.')
@@ -92,7 +92,7 @@ function sessionCases(expected: ExpectedBehaviour, isolation: AgentIsolation): v
     expect(fixture().session.info.title).toEqual(expected.setsTitle ? expect.any(String) : undefined)
   })
 
-  it('has shown its key to the model, and nowhere else', async () => {
+  it('sends its key only to the model', async () => {
     const { model, sandbox } = fixture()
     const keys = new Set(model.requests.filter(({ tools }) => tools.length > 0).map(({ key }) => key))
     expect([...keys]).toEqual([modelKey])
@@ -107,7 +107,7 @@ function sessionCases(expected: ExpectedBehaviour, isolation: AgentIsolation): v
     await checkLaws(sandbox.journal)
   })
 
-  it('leaves no process', async () => {
+  it('leaves no process after the sandbox is closed', async () => {
     const { sandbox, seen, close } = fixture()
     expect(seen.size).toBeGreaterThan(1)
     await close()

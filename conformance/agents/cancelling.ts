@@ -18,10 +18,10 @@ import { expectEnding } from './tools.ts'
 export function cancellingCases(expected: ExpectedBehaviour, fixture: () => AgentFixture): void {
   const { permissions, run } = expected
 
-  it('stops talking when it is cancelled, and goes on with the next prompt', async () => {
+  it('stops its message when the turn is cancelled, and answers the next prompt', async () => {
     const { result } = await runTurn(fixture(), 'slow:tick', {
       async meanwhile({ until }) {
-        await until('its first words', (event) => chunkOf(event, 'agent_message_chunk').includes('tick'))
+        await until('its first message', (event) => chunkOf(event, 'agent_message_chunk').includes('tick'))
         await fixture().session.cancel()
       },
     })
@@ -29,7 +29,7 @@ export function cancellingCases(expected: ExpectedBehaviour, fixture: () => Agen
     expect(await replyTo(fixture(), 'say:cherry')).toContain('I say cherry.')
   })
 
-  it('leaves no process of a command that is cancelled, and goes on with the next prompt', async () => {
+  it('leaves no process of a cancelled command, and answers the next prompt', async () => {
     const { command, mark } = longCommand()
     const turn = await runTurn(fixture(), `${run}:${command}`, {
       answer: 'allow_once',
@@ -46,11 +46,11 @@ export function cancellingCases(expected: ExpectedBehaviour, fixture: () => Agen
   })
 
   if (permissions === undefined) return
-  it('takes a question back when it is cancelled, and goes on with the next prompt', async () => {
+  it('withdraws a permission request when the turn is cancelled, and answers the next prompt', async () => {
     const { path } = fileIn(fixture(), 'cancelled.txt')
     const { result, events } = await runTurn(fixture(), `write:${path}:never written`, {
       async meanwhile({ until }) {
-        await until('a question', ({ type }) => type === 'permission.requested')
+        await until('a permission request', ({ type }) => type === 'permission.requested')
         await fixture().session.cancel()
       },
     })

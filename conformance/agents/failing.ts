@@ -12,7 +12,7 @@ export function failingCases(
   fixture: () => AgentFixture,
 ): void {
   for (const [status, effect] of Object.entries(modelErrors)) {
-    it(`${sentences[effect]} when its model answers ${status}, and goes on with the next prompt`, async () => {
+    it(`${sentences[effect]} when its model responds with ${status}, and answers the next prompt`, async () => {
       const { result, error, events } = await runTurn(fixture(), `error:${status}`)
       if (effect === 'agent_failed' || effect === 'credentials_missing') {
         expect(error).toMatchObject({ code: effect })
@@ -25,19 +25,19 @@ export function failingCases(
     })
   }
 
-  it('is brought back by the next prompt when it is killed in the middle of a turn', async () => {
+  it('is restarted by the next prompt after it was killed in a turn', async () => {
     const { sandbox, session, model } = fixture()
     const { error } = await runTurn(fixture(), 'slow:tock', {
       async meanwhile({ until }) {
-        await until('its first words', (event) => chunkOf(event, 'agent_message_chunk').includes('tock'))
+        await until('its first message', (event) => chunkOf(event, 'agent_message_chunk').includes('tock'))
         recordProcesses(fixture())
         const running = await sandbox.processes.list()
         const listed = running.find(({ owner, state }) => owner === agent && state === 'running')
         const own = processInside(sandbox.id, listed?.pid ?? 0)
-        if (own === undefined) throw new Error(`There is no process of ${agent} to kill.`)
+        if (own === undefined) throw new Error(`The sandbox has no running process of ${agent}.`)
         const tree = treeOf(own.pid)
         process.kill(own.pid, 'SIGKILL')
-        await eventually('the end of what it had started', () => stillRunning(tree).length === 0)
+        await eventually('the end of its descendants', () => stillRunning(tree).length === 0)
       },
     })
     expect(error).toMatchObject({ code: 'agent_exited' })
@@ -48,7 +48,7 @@ export function failingCases(
   })
 
   if (permissions === undefined) return
-  it('asks as before once it was brought back', async () => {
+  it('asks for permission as before after a restart', async () => {
     const { path } = fileIn(fixture(), 'refused-at-last.txt')
     const turn = await takeRefused(fixture(), `write:${path}:never written`)
     expectRefused(turn, permissions)
@@ -60,5 +60,5 @@ const sentences: Readonly<Record<ModelError, string>> = {
   agent_failed: 'fails',
   credentials_missing: 'asks for a login',
   message: 'ends its turn with the error as its message',
-  silence: 'ends its turn without a word',
+  silence: 'ends its turn without a message',
 }

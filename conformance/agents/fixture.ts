@@ -203,7 +203,7 @@ export function fileIn(
 /** A long command and a mark that finds its process. It starts with `echo`: claude refuses one that starts with a long sleep. */
 export function longCommand(): { readonly command: string; readonly mark: string } {
   const mark = `sleep 300.${randomInt(100_000, 999_999)}`
-  return { command: `echo begun && ${mark}`, mark }
+  return { command: `echo started && ${mark}`, mark }
 }
 
 /** Adds the processes that run now to `seen`, so that a later case can check that they have ended. */

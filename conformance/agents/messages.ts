@@ -4,7 +4,7 @@ import { type AgentFixture, chunksIn, runTurn, textIn, transcriptOf } from './fi
 
 /** Messages, thoughts, and the reported token usage. */
 export function messageCases({ reports }: ExpectedBehaviour, fixture: () => AgentFixture): void {
-  it(`says what its model says, and ${reports.usage ? 'tells' : 'does not tell'} what it cost`, async () => {
+  it(`sends the text of its model, and ${reports.usage ? 'reports' : 'does not report'} the token usage`, async () => {
     const { model } = fixture()
     const { result, events } = await runTurn(fixture(), 'say:banana')
     expect(result).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
@@ -21,7 +21,7 @@ export function messageCases({ reports }: ExpectedBehaviour, fixture: () => Agen
     )
   })
 
-  it('shows what its model thinks', async () => {
+  it('sends the thoughts of its model', async () => {
     const { result, events } = await runTurn(fixture(), 'think:pears')
     expect(result).toMatchObject({ outcome: 'ok' })
     expect(chunksIn(events, 'agent_thought_chunk')).toContain('Let me think about pears.')

@@ -10,7 +10,7 @@ export function toolCases(expected: ExpectedBehaviour, fixture: () => AgentFixtu
   if (permissions === undefined) neverAsking(expected, fixture)
   else asking(expected, permissions, fixture)
 
-  it('goes on after a command that failed', async () => {
+  it('continues after a failed command', async () => {
     const { result } = await runTurn(fixture(), `${run}:echo bad && exit 3`, { answer: 'allow_once' })
     expect(result).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
   })
@@ -18,7 +18,7 @@ export function toolCases(expected: ExpectedBehaviour, fixture: () => AgentFixtu
 
 /** The default mode: the agent relies on our isolation or on its own sandbox. */
 export function firstModeCases(fixture: () => AgentFixture): void {
-  it('writes and runs in the mode that it begins with, and asks nobody', async () => {
+  it('writes files and runs commands in its default mode without a permission request', async () => {
     const { sandbox, expected, model } = fixture()
     const session = await sandbox.openSession({
       agent: expected.agent,
@@ -41,7 +41,7 @@ export function firstModeCases(fixture: () => AgentFixture): void {
 }
 
 function neverAsking(expected: ExpectedBehaviour, fixture: () => AgentFixture): void {
-  it('writes a file, and asks nobody', async () => {
+  it('writes a file without a permission request', async () => {
     const { path } = fileIn(fixture(), 'written.txt')
     const turn = await runTurn(fixture(), `write:${path}:carefully written`)
     expectNoQuestion(turn)
@@ -49,7 +49,7 @@ function neverAsking(expected: ExpectedBehaviour, fixture: () => AgentFixture): 
     expectToolCall(expected, turn)
   })
 
-  it('runs a command, and asks nobody', async () => {
+  it('runs a command without a permission request', async () => {
     const { path } = fileIn(fixture(), 'ran.txt')
     const turn = await runTurn(fixture(), `${expected.run}:echo it ran > ${path}`)
     expectNoQuestion(turn)
@@ -65,7 +65,7 @@ function asking(
 ): void {
   const { run } = expected
 
-  it('writes a file once it may', async () => {
+  it('writes a file after permission is given', async () => {
     const { path } = fileIn(fixture(), 'written.txt')
     const turn = await runTurn(fixture(), `write:${path}:carefully written`, { answer: 'allow_once' })
     expect(turn.result).toMatchObject({ outcome: 'ok' })
@@ -74,7 +74,7 @@ function asking(
     expectToolCall(expected, turn)
   })
 
-  it('writes no file when it may not', async () => {
+  it('writes no file after permission is rejected', async () => {
     const { path } = fileIn(fixture(), 'refused.txt')
     const turn = await takeRefused(fixture(), `write:${path}:never written`)
     expectRefused(turn, permissions)
@@ -82,7 +82,7 @@ function asking(
     expectEnding(expected, turn, 'refused write')
   })
 
-  it('runs a command once it may', async () => {
+  it('runs a command after permission is given', async () => {
     const { path } = fileIn(fixture(), 'ran.txt')
     const turn = await runTurn(fixture(), `${run}:echo it ran > ${path}`, { answer: 'allow_once' })
     expect(turn.result).toMatchObject({ outcome: 'ok' })
@@ -91,7 +91,7 @@ function asking(
     expectToolCall(expected, turn)
   })
 
-  it('runs no command when it may not', async () => {
+  it('runs no command after permission is rejected', async () => {
     const { path } = fileIn(fixture(), 'refused-too.txt')
     const turn = await takeRefused(fixture(), `${run}:echo it ran > ${path}`)
     expectRefused(turn, permissions)

@@ -26,7 +26,7 @@ it(`gives each of 5 live readers all of a burst of ${burst.toLocaleString('en')}
   for (const { seen } of readers) expect(seen).toEqual(numbers(1, burst))
 }, 300_000)
 
-it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleString('en')} events once and in order, and holds up nobody`, async () => {
+it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleString('en')} events once and in order, and delays no other reader`, async () => {
   // Several times more than the buffers of both sides hold.
   const padding = 'x'.repeat(1_000)
   const { daemon, writer } = await opened()

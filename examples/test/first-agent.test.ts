@@ -21,7 +21,7 @@ function run(...args: string[]) {
 }
 
 describe('the first agent', () => {
-  it('says what it did and which files it changed', () => {
+  it('prints what it did and which files it changed', () => {
     const { status, stdout, stderr } = run()
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const lines = stdout.split('\n').filter((line) => line !== '')
@@ -40,7 +40,7 @@ describe('the first agent', () => {
     expect(stdout).toContain('  created src\n  created src/note.txt\n')
   })
 
-  it('says which variable an agent is missing', () => {
+  it('names the variable that an agent is missing', () => {
     const { status, stderr } = run('claude')
     expect(status).toBe(1)
     expect(stderr).toContain('ANTHROPIC_API_KEY')

@@ -12,7 +12,7 @@ function changed(change: (document: typeof fresh) => void): typeof fresh {
 }
 
 describe('The check of the OpenAPI document', () => {
-  it('has nothing to say about the document that follows from the routes', async () => {
+  it('accepts the document generated from the routes', async () => {
     expect(await formComplaints(fresh)).toEqual([])
     expect(schemaComplaints(fresh)).toEqual([])
   })
@@ -33,8 +33,8 @@ describe('The check of the OpenAPI document', () => {
 
   it.each([
     ['an empty schema', {}],
-    ['one that is only described', { description: 'a file' }],
-    ['one that is true', true],
+    ['a schema with only a description', { description: 'a file' }],
+    ['a schema that is true', true],
     ['an object without fields', { type: 'object', properties: {} }],
   ])('names the path of %s', (_what, schema) => {
     const path = '/components/schemas/SessionInfo/properties/options/items'
@@ -69,7 +69,7 @@ describe('The check of the OpenAPI document', () => {
     ])
   })
 
-  it('names a place that is listed as any JSON and has a shape now', () => {
+  it('names a field that is listed as any JSON and has a schema now', () => {
     const broken = changed((document) => {
       document.components.schemas.TranscriptToolCall.properties.input = { type: 'string' }
     })

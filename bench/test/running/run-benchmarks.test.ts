@@ -47,14 +47,14 @@ describe('a run of benchmarks', () => {
     expect(outcomes.get('blocks')).toMatchObject({ failure: 'wrong blocks did not end within 5 s.' })
   })
 
-  it('says why a measurement has failed', () => {
+  it('reports why a measurement has failed', () => {
     expect(outcomes.get('throws')).toMatchObject({ failure: 'wrong throws failed: The disk is full.' })
     expect(outcomes.get('exits')).toMatchObject({
       failure: 'wrong exits failed: its process exited with 7 and without a result.',
     })
   })
 
-  it('goes on with the next measurement after one that failed, with the sizes that were asked for', () => {
+  it('continues with the next measurement after a failed one, with the requested sizes', () => {
     expect(outcomes.get('works')).toEqual({
       benchmark: 'wrong',
       measurement: 'works',
@@ -62,7 +62,7 @@ describe('a run of benchmarks', () => {
     })
   })
 
-  it('leaves no folder', () => {
+  it('removes the folders of all measurements', () => {
     const { dir, base } = parse(`${scratchPrefix}${process.pid}-`)
     expect(readdirSync(dir).filter((name) => name.startsWith(base))).toEqual([])
   })

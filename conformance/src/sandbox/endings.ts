@@ -14,7 +14,7 @@ export function endingCases(make: MakeSandbox): void {
   describe('endings', () => {
     const shared = sharedSandbox(make)
 
-    it('gives every exit code from 0 to 255 as it was', async () => {
+    it('reports every exit code from 0 to 255 unchanged', async () => {
       const { sandbox } = await shared()
       const codes = numbers(0, 255)
       for (let at = 0; at < codes.length; at += 16) {
@@ -29,7 +29,7 @@ export function endingCases(make: MakeSandbox): void {
       }
     })
 
-    it('gives every death by a signal as that signal, never as an exit code', async () => {
+    it('reports every death by a signal as that signal, never as an exit code', async () => {
       const { sandbox } = await shared()
       const kill = (number: number) => sandbox.exec(['sh', '-c', `ulimit -c 0; kill -${number} $$`])
       const results = await Promise.all(deadly.map(([, number]) => kill(number)))
@@ -42,7 +42,7 @@ export function endingCases(make: MakeSandbox): void {
       }
     })
 
-    it('never takes a death by a real-time signal for a good end', async () => {
+    it('never reports a death by a real-time signal as success', async () => {
       const { sandbox } = await shared()
       for (const number of [34, 40, 64]) {
         const result = await sandbox.exec(['sh', '-c', `kill -${number} $$`])
@@ -60,13 +60,13 @@ export function endingCases(make: MakeSandbox): void {
       await waitUntilGone(under, mark)
     })
 
-    it('keeps what was written before the time was up', async () => {
+    it('returns the output that was written before the time limit', async () => {
       const { sandbox } = await shared()
       const result = await sandbox.exec('echo before; echo error >&2; sleep 60', { timeoutMs: 400 })
       expect(result).toMatchObject({ outcome: 'timeout', stdout: 'before\n', stderr: 'error\n' })
     })
 
-    it('a program that ends in time is not touched by its limit', async () => {
+    it('a program that ends in time is not affected by its limit', async () => {
       const { sandbox } = await shared()
       expect(await sandbox.exec('exit 5', { timeoutMs: 60_000 })).toMatchObject({
         outcome: 'failed',
@@ -87,7 +87,7 @@ export function endingCases(make: MakeSandbox): void {
       await waitUntilGone(under, mark)
     })
 
-    it('runs nothing when it was aborted before', async () => {
+    it('runs nothing when the signal is already aborted', async () => {
       const { sandbox } = await shared()
       const result = await sandbox.exec('touch ran', { signal: AbortSignal.abort() })
       expect(result).toMatchObject({ outcome: 'cancelled', exitCode: null, signal: null, stdout: '' })
@@ -102,7 +102,7 @@ export function endingCases(make: MakeSandbox): void {
       expect(await countMarked(under, mark)).toBe(1)
     })
 
-    it('a background process that writes on is not stopped by the pipe that nobody reads', async () => {
+    it('a background process that keeps writing is not blocked by the unread pipe', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         '(for i in 1 2 3 4 5 6; do head -c 100000 /dev/zero; sleep 0.05; done; touch wrote-on) & echo',

@@ -5,7 +5,7 @@ import { newMark, waitUntilGone } from './marks.ts'
 
 export function limitCases(make: MakeSandbox): void {
   describe('limits', () => {
-    it('hold a fork bomb, and the sandbox goes on', async ({ skip }) => {
+    it('the process limit stops a fork bomb, and the sandbox continues', async ({ skip }) => {
       const under = await newSandbox(make, { limits: { pids: 100 } })
       const { sandbox } = under
       if (!sandbox.capabilities.limits.includes('pids')) skip()
@@ -22,7 +22,7 @@ export function limitCases(make: MakeSandbox): void {
       })
     })
 
-    it('hold for what a command forks at once', async ({ skip }) => {
+    it('the limits apply to processes that a command forks at once', async ({ skip }) => {
       const { sandbox } = await newSandbox(make, { limits: { pids: 500 } })
       if (!sandbox.capabilities.limits.includes('pids')) skip()
       const groups = new Set<string>()
@@ -31,7 +31,7 @@ export function limitCases(make: MakeSandbox): void {
       expect(groups.size).toBe(1)
     })
 
-    it('are told when a process cannot be started', async ({ skip }) => {
+    it('a command is refused with a retryable code at the process limit', async ({ skip }) => {
       const under = await newSandbox(make, { limits: { pids: 20 } })
       const { sandbox } = under
       if (!sandbox.capabilities.limits.includes('pids')) skip()

@@ -8,7 +8,7 @@ export function machineCases(make: MakeSandbox): void {
   describe('a sandbox is a machine', () => {
     const shared = sharedSandbox(make)
 
-    it('where one command reaches the server that another started', async () => {
+    it('a command reaches a server that another command started', async () => {
       const { sandbox } = await shared()
       const [spawned, left] = [await freePort(), await freePort()]
       await sandbox.spawn(server(spawned, 'spawned'))
@@ -17,14 +17,14 @@ export function machineCases(make: MakeSandbox): void {
       expect(await sandbox.exec(request(left))).toMatchObject({ outcome: 'ok', stdout: 'left behind' })
     })
 
-    it('with one /tmp', async () => {
+    it('all commands share one /tmp', async () => {
       const { sandbox } = await shared()
       const file = `/tmp/vitrine-kit-${newMark()}`
       await sandbox.exec(`echo shared > ${file}`)
       expect((await sandbox.exec(`cat ${file}; rm ${file}`)).stdout).toBe('shared\n')
     })
 
-    it('with one process table', async () => {
+    it('all commands share one process table', async () => {
       const { sandbox, ...under } = await shared()
       const mark = newMark()
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
@@ -35,7 +35,7 @@ export function machineCases(make: MakeSandbox): void {
       await waitUntilGone({ sandbox, ...under }, mark)
     })
 
-    it('with a HOME that is its own, can be written to, and outlives a shutdown', async () => {
+    it('each sandbox has its own writable HOME, which survives a shutdown', async () => {
       const { sandbox } = await newSandbox(make)
       const other = await newSandbox(make)
       const home = async (one: typeof sandbox) => (await one.exec('cd && pwd -P')).stdout.trimEnd()
@@ -50,7 +50,7 @@ export function machineCases(make: MakeSandbox): void {
       expect((await sandbox.exec('cat ~/.config/file')).stdout).toBe('kept\n')
     })
 
-    it('whose workspace is where `root` says', async () => {
+    it('the workspace is at the path `root`', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(`echo here > ${sandbox.root}/file`)
       expect((await sandbox.exec('cat file')).stdout).toBe('here\n')

@@ -14,20 +14,20 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
   describe('sandbox-agent 0.4.2', () => {
     const shared = sharedSandbox(make)
 
-    it('deleting what still ran never answered, and left it running', async () => {
+    it('deleting a running process never returned, and left it running', async () => {
       const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `trap '' TERM; sleep ${mark} & while :; do cat; sleep ${mark}; done`,
       )
       await waitForMarked(under, mark, 2)
-      await within('the answer', process.stop({ graceMs: 100 }))
-      await within('the answer', under.sandbox.processes.remove(process.id))
+      await within('the stop', process.stop({ graceMs: 100 }))
+      await within('the removal', under.sandbox.processes.remove(process.id))
       expect(await under.sandbox.processes.list()).toEqual([])
       await waitUntilGone(under, mark)
     })
 
-    it('a crash left its pending call without an answer, its stream open and the dead one in the list', async () => {
+    it('a crash left its pending call unresolved, its stream open and the dead process in the list', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo up; read line; echo why >&2; kill -9 $$')
       const [screen, followed] = [watch(process), background(all(sandbox.processes.follow(process.id)))]
@@ -80,7 +80,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       })
     })
 
-    it('a log kept its last 10 MB and forgot the rest without a word', async () => {
+    it('a log kept its last 10 MB and silently dropped the rest', async () => {
       const { sandbox } = await newSandbox(make, { limits: { journalBytes: 500_000 } })
       const process = await sandbox.spawn('seq 1 300000')
       await process.exit
@@ -92,7 +92,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       expect(kept + skipped).toBe(numbers(1, 300_000).reduce((sum, one) => sum + String(one).length + 1, 0))
     })
 
-    it('a line of 10 MB is followed whole', async () => {
+    it('a line of 10 MB was not delivered completely', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(`head -c 10000000 /dev/zero | tr '\\0' x; echo`)
       const chunks = await all(sandbox.processes.follow(process.id))
@@ -115,7 +115,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       ).toBe(true)
     })
 
-    it('following what never was waited for ever', async () => {
+    it('following an unknown process waited for ever', async () => {
       const { sandbox } = await shared()
       await expect(
         within(
@@ -226,7 +226,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
   })
 
-  describe('this house', () => {
+  describe('this repository', () => {
     it('closing the last sandbox of a host killed the next one', async () => {
       for (const _round of numbers(1, 4)) {
         const under = await make()

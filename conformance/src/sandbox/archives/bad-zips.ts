@@ -36,10 +36,10 @@ const unreadable: readonly (readonly [rule: string, entries: readonly ZipMember[
 ]
 
 export function badZipCases(make: MakeSandbox): void {
-  describe('a zip with one bad member', () => {
+  describe('zips with a bad member', () => {
     const shared = sharedSandbox(make)
 
-    it('is refused by name, and nothing is written', async () => {
+    it('extract refuses a zip with a bad member, names the member, and writes nothing', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
@@ -52,7 +52,7 @@ export function badZipCases(make: MakeSandbox): void {
       })
     })
 
-    it('is refused where it cannot be read, and nothing is written', async () => {
+    it('extract refuses a zip with an unreadable member, and writes nothing', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
@@ -65,7 +65,7 @@ export function badZipCases(make: MakeSandbox): void {
       })
     })
 
-    it('is refused as well where it lies in the workspace', async () => {
+    it('extract refuses a zip with a bad member that is in the workspace', async () => {
       const under = await shared()
       const { files } = under.sandbox
       for (const [index, [, entries]] of refused.entries())

@@ -33,29 +33,32 @@ function halfOf(archive: Uint8Array) {
 }
 
 export function cancelledCases(make: MakeSandbox): void {
-  describe('called off', () => {
-    it.each([...unpackCalls, extractZip])('halfway: $name', async ({ send, op }) => {
-      const under = await newSandbox(make)
-      const { sandbox, journal } = under
-      await sandbox.exec('mkdir here && echo kept > here/a')
-      await changesNothing(under, 'called off', async () => {
-        const caller = new AbortController()
-        const half = halfOf(tar)
-        const sending = background(send(sandbox, half.stream, { signal: caller.signal }))
-        await eventually('it to wait for more', half.isWaitingForMore)
-        caller.abort()
-        await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
-        await eventually('the source to be left', half.isCancelled)
-        await expect(send(sandbox, tar, { signal: AbortSignal.abort() })).rejects.toMatchObject({
-          code: 'cancelled',
+  describe('cancelled archives', () => {
+    it.each([...unpackCalls, extractZip])(
+      '$name that is cancelled halfway changes nothing',
+      async ({ send, op }) => {
+        const under = await newSandbox(make)
+        const { sandbox, journal } = under
+        await sandbox.exec('mkdir here && echo kept > here/a')
+        await changesNothing(under, 'cancelled', async () => {
+          const caller = new AbortController()
+          const half = halfOf(tar)
+          const sending = background(send(sandbox, half.stream, { signal: caller.signal }))
+          await eventually('it to wait for more', half.isWaitingForMore)
+          caller.abort()
+          await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
+          await eventually('the source to be cancelled', half.isCancelled)
+          await expect(send(sandbox, tar, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+            code: 'cancelled',
+          })
         })
-      })
-      const operations = operationsOf(await allEvents(journal), op)
-      expect(operations.map(typesOf)).toEqual([once, once])
-      expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'cancelled'])
-    })
+        const operations = operationsOf(await allEvents(journal), op)
+        expect(operations.map(typesOf)).toEqual([once, once])
+        expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'cancelled'])
+      },
+    )
 
-    it.each(unpackCalls)('by the end of the sandbox: $name', async ({ send, op }) => {
+    it.each(unpackCalls)('$name that is cut by a shutdown changes nothing', async ({ send, op }) => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       await sandbox.exec('mkdir here && echo kept > here/a')

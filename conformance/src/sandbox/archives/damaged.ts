@@ -18,10 +18,10 @@ const tar = tarOf(
 const cuts = [1, 511, 512, 515, 700, 1_024, 1_536, 2_048, 30_000, 72_000, 73_500, 74_240, 75_000]
 
 export function damagedCases(make: MakeSandbox): void {
-  describe('an archive that is damaged', () => {
+  describe('damaged archives', () => {
     const shared = sharedSandbox(make)
 
-    it.each(unpackCalls)('is refused wherever it is cut off: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name refuses a tar that is cut off at any offset', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a && ln here/a kept')
@@ -43,7 +43,7 @@ export function damagedCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(unpackCalls)('is refused where a header is not what it was: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name refuses a tar with a damaged header', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
@@ -60,7 +60,7 @@ export function damagedCases(make: MakeSandbox): void {
       })
     })
 
-    it('is refused wherever a zip is cut off', async () => {
+    it('extract refuses a zip that is cut off at any offset', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
@@ -76,7 +76,7 @@ export function damagedCases(make: MakeSandbox): void {
       })
     })
 
-    it.each([...unpackCalls, extractZip])('is refused when its stream breaks: $name', async ({ send }) => {
+    it.each([...unpackCalls, extractZip])('$name refuses an archive whose stream fails', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')

@@ -18,7 +18,7 @@ export function downloadingCases(make: MakeSandbox): void {
     const shared = sharedSandbox(make)
 
     it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
-      "%s is read by the sandbox's own tar, and comes back as it was",
+      "a download as %s can be read by the sandbox's own tar, and uploads unchanged",
       async (scheme) => {
         const { sandbox } = await shared()
         await sandbox.exec(tree)
@@ -45,7 +45,7 @@ export function downloadingCases(make: MakeSandbox): void {
       },
     )
 
-    it('a tar that the sandbox made is uploaded, as it is and compressed, told by its bytes', async () => {
+    it('upload takes a tar that the sandbox made, plain or compressed, and detects the format from its bytes', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         `${tree} && tar cf plain --format=posix -C tree . && gzip -k plain && mv plain.gz packed`,
@@ -59,7 +59,7 @@ export function downloadingCases(make: MakeSandbox): void {
       }
     })
 
-    it('is a member of one name for a single file', async () => {
+    it('a download of a single file has one member with its name', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir d && printf alone > d/f && chmod 640 d/f && printf other > d/g && ln -s f d/l',
@@ -69,7 +69,7 @@ export function downloadingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'ls -A to; cat to/f; stat -c %a to/f')).toBe('f\nalone640')
     })
 
-    it('makes the directory that it goes into, and keeps what else is in one', async () => {
+    it('upload creates its target directory, and keeps other files in an existing one', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir -p there/sub && echo kept > there/sub/kept && echo old > there/sub/f')
       const archive = tarOf(
@@ -83,7 +83,7 @@ export function downloadingCases(make: MakeSandbox): void {
       ).toBe('kept\nnew\ndeep600')
     })
 
-    it("gives everything to the sandbox's user, and drops the bits that make one run as another", async () => {
+    it("upload gives everything to the sandbox's user, and drops setuid and setgid bits", async () => {
       const { sandbox } = await shared()
       await sandbox.files.upload(
         'in',
@@ -98,7 +98,7 @@ export function downloadingCases(make: MakeSandbox): void {
       })
     })
 
-    it('an empty one is an empty directory', async () => {
+    it('a download of an empty directory uploads as an empty directory', async () => {
       const { sandbox } = await shared()
       await sandbox.files.mkdir('empty')
       const archive = await bytesOf(await sandbox.files.download('empty'))
@@ -112,7 +112,7 @@ export function downloadingCases(make: MakeSandbox): void {
       ['download', 'tar.bz2'],
       ['upload', 'rar'],
       ['extract', '7z'],
-    ])('%s has no scheme %s', async (call, name) => {
+    ])('%s refuses the scheme %s', async (call, name) => {
       const { sandbox } = await shared()
       const scheme = name as ArchiveScheme
       await sandbox.files.write('d/f', 'x', { parents: true })
@@ -125,7 +125,7 @@ export function downloadingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'find . -mindepth 1 | sort')).toBe('./d\n./d/f')
     })
 
-    it('refuses what is not there, is neither file nor directory, or leads out', async () => {
+    it('downloads and uploads refuse paths that are missing, special files, or outside', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkfifo fifo; echo x > file; ln -s /etc out')
       const { files } = sandbox

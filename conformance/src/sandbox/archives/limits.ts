@@ -17,7 +17,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
     })
     const boundedAfterwards = sharedSandbox(make, { limits: { archives: { expandedBytes: 60_000 } } })
 
-    it.each(unpackCalls)('hold for every way in: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name enforces the archive limits', async ({ send }) => {
       const under = await bounded()
       const { sandbox } = under
       await sandbox.exec(kept)
@@ -42,7 +42,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
       ['extract', 'tar.zst'],
       ['hydrate', 'tar.gz'],
       ['hydrate', 'tar.zst'],
-    ] as const)('what a little becomes is counted: %s of %s', async (call, scheme) => {
+    ] as const)('%s of %s counts the expanded bytes', async (call, scheme) => {
       const under = await boundedAfterwards()
       const { sandbox } = under
       await sandbox.exec(kept)
@@ -58,7 +58,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
       })
     })
 
-    it('hold for a zip', async () => {
+    it('extract of a zip enforces the archive limits', async () => {
       const under = await newSandbox(make, { limits: { archives: { expandedBytes: 60_000, members: 3 } } })
       const { sandbox } = under
       await sandbox.exec(kept)
@@ -70,26 +70,29 @@ export function archiveLimitCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(additiveCalls)('a hole counts as nothing, and stays one: $name', async ({ send }) => {
-      const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
-      const pax = {
-        'GNU.sparse.major': '1',
-        'GNU.sparse.minor': '0',
-        'GNU.sparse.name': 'hollow',
-        'GNU.sparse.realsize': '50000000',
-      }
-      const map = Buffer.alloc(512)
-      map.write('0\n')
-      await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
-      expect(await outputOf(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
-    })
+    it.each(additiveCalls)(
+      '$name does not count the holes of a sparse file, and keeps them',
+      async ({ send }) => {
+        const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
+        const pax = {
+          'GNU.sparse.major': '1',
+          'GNU.sparse.minor': '0',
+          'GNU.sparse.name': 'hollow',
+          'GNU.sparse.realsize': '50000000',
+        }
+        const map = Buffer.alloc(512)
+        map.write('0\n')
+        await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
+        expect(await outputOf(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
+      },
+    )
   })
 }
 
 /** Archives that expand to many times their size. */
 export function archiveBombCases(make: MakeSandbox): void {
   describe('limits', () => {
-    it('a bomb is found by how much it grows, without any setting', async () => {
+    it('an archive bomb is refused by its expansion ratio without any setting', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
       await sandbox.exec(kept)

@@ -25,8 +25,8 @@ const packCalls: readonly {
 ]
 
 export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOptions): void {
-  describe('every archive is an operation', () => {
-    it('started and finished once, with what came out of it', async () => {
+  describe('archive operations', () => {
+    it('an archive call starts and finishes one operation, with its counts or its error code', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.files.upload('up', tar)
       await sandbox.files.extract('a.tar', tar)
@@ -51,7 +51,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       }
     })
 
-    it.each(packCalls)('that lasts as long as its stream: $op', async ({ op, open }) => {
+    it.each(packCalls)('the operation $op lasts as long as its stream', async ({ op, open }) => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.files.write('large', someBytes(largeBytes(options, 3_000_000)))
       const caller = new AbortController()
@@ -85,7 +85,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
     })
 
     it.each(packCalls)(
-      'that ends once when a file shrinks under it, and what came is whole or broken: $op',
+      'the operation $op ends once when a file shrinks meanwhile, and its archive is complete or fails',
       async ({ op, open }) => {
         const { sandbox, journal } = await newSandbox(make)
         await sandbox.files.write('large', someBytes(6_000_000))
@@ -109,19 +109,22 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       },
     )
 
-    it.each(packCalls)('that is refused before it gives anything: $op', async ({ op, open }) => {
-      const { sandbox, journal } = await newSandbox(make)
-      await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
-        code: 'cancelled',
-      })
-      await sandbox.lifecycle.shutdown()
-      await expect(open(sandbox)).rejects.toMatchObject({ code: 'sandbox_not_running' })
-      const operations = operationsOf(await allEvents(journal), op)
-      expect(operations.map(typesOf)).toEqual([once, once])
-      expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'failed'])
-    })
+    it.each(packCalls)(
+      'the operation $op ends once when it is cancelled or refused before its stream',
+      async ({ op, open }) => {
+        const { sandbox, journal } = await newSandbox(make)
+        await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+          code: 'cancelled',
+        })
+        await sandbox.lifecycle.shutdown()
+        await expect(open(sandbox)).rejects.toMatchObject({ code: 'sandbox_not_running' })
+        const operations = operationsOf(await allEvents(journal), op)
+        expect(operations.map(typesOf)).toEqual([once, once])
+        expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'failed'])
+      },
+    )
 
-    it('carries the context of its call', async () => {
+    it('an archive operation carries the context of its call', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const mine = sandbox.as({ run: 'run_archives' })
       await mine.files.upload('up', tar)

@@ -81,7 +81,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c "%a %s" here/secret')).toBe('644 5000')
     })
 
-    it('204 KB of gzip became 200 MiB through hydrate, whatever the limits', async () => {
+    it('hydrate expanded 204 KB of gzip to 200 MiB in spite of the limits', async () => {
       const under = await newSandbox(make, { limits: { archives: { expandedBytes: 1_000_000 } } })
       const bomb = gzipSync(tarOf({ name: 'zeros', content: new Uint8Array(20_000_000) }))
       await changesNothing(under, 'a bomb', async () => {

@@ -23,10 +23,10 @@ const refused: readonly (readonly [what: string, members: readonly TarMember[], 
 ]
 
 export function unpackingOverCases(make: MakeSandbox): void {
-  describe('over what is there', () => {
+  describe('unpacking over existing files', () => {
     const shared = sharedSandbox(make)
 
-    it.each(additiveCalls)('refuses to go through it, and writes nothing: $name', async ({ send }) => {
+    it.each(additiveCalls)('$name refuses to follow existing links, and writes nothing', async ({ send }) => {
       const under = await shared()
       await under.sandbox.exec(before)
       await changesNothing(under, 'all of them', async () => {
@@ -41,7 +41,7 @@ export function unpackingOverCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(additiveCalls)('replaces files and links, never what they lead to: $name', async ({ send }) => {
+    it.each(additiveCalls)('$name replaces files and links, never the targets of links', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec(`${before}; rm here/pipe; ln here/file other-name`)

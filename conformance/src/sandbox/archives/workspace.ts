@@ -79,7 +79,7 @@ export async function changesNothing(
 async function stateOf(under: SandboxUnderTest): Promise<unknown> {
   const sums = await sumsOf(under.sandbox, '.')
   const changes = under.sandbox.capabilities.watching === 'none' ? 0 : (await changesOf(under)).length
-  return { told: changes, entries: await entriesOf(under.sandbox), sums: [...sums] }
+  return { changes, entries: await entriesOf(under.sandbox), sums: [...sums] }
 }
 
 async function sumsOf(sandbox: TestedSandbox, path: string): Promise<Map<string, string>> {

@@ -6,7 +6,7 @@ export function changingCases(make: MakeSandbox): void {
   describe('mkdir', () => {
     const shared = sharedSandbox(make)
 
-    it('makes one, or all that are missing', async () => {
+    it('mkdir creates one directory, or all missing parents', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.mkdir('one', { mode: 0o700 })
@@ -26,7 +26,7 @@ export function changingCases(make: MakeSandbox): void {
   describe('move', () => {
     const shared = sharedSandbox(make)
 
-    it('renames, replaces a file, and makes directories on the way when it is told to', async () => {
+    it('move renames, replaces a file, and creates parents on request', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('echo a > a; echo b > b; mkdir full empty; echo in > full/in; ln -s a link')
@@ -39,7 +39,7 @@ export function changingCases(make: MakeSandbox): void {
       )
     })
 
-    it('never replaces a directory that holds something, nor moves one into itself', async () => {
+    it('move refuses to replace a non-empty directory, and to move a directory into itself', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('mkdir -p one two/full; : > file')
@@ -60,7 +60,7 @@ export function changingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'find . | sort')).toBe('.\n./file\n./one\n./two\n./two/full')
     })
 
-    it('leaves one name where both were the same file', async () => {
+    it('move of one hard link over another leaves one name', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('echo x > a; ln a b; echo y > c')
       await sandbox.files.move('a', 'b')
@@ -72,7 +72,7 @@ export function changingCases(make: MakeSandbox): void {
   describe('remove', () => {
     const shared = sharedSandbox(make)
 
-    it('takes a file, a link, an empty directory, or a whole tree when it is told to', async () => {
+    it('remove deletes a file, a link, an empty directory, or a tree on request', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
@@ -90,7 +90,7 @@ export function changingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'find . -type f | sort')).toBe('./kept\n./outer/in')
     })
 
-    it('takes a tree that is deeper than a path can say', async () => {
+    it('remove deletes a tree that is deeper than the longest path', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec(
         'p=; for i in $(seq 30); do p=$p$(printf "%0100d/" 0); done; mkdir top; cd top; for i in $(seq 10); do mkdir -p $p && cd $p; done; : > bottom',
@@ -100,7 +100,7 @@ export function changingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it('takes a tree that something still writes to and deletes from', async () => {
+    it('remove deletes a tree that a process still changes', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec('mkdir -p tree/a; cd tree/a; seq 2000 | xargs touch')
       const busy = await sandbox.spawn(
@@ -115,7 +115,7 @@ export function changingCases(make: MakeSandbox): void {
   describe('chmod', () => {
     const shared = sharedSandbox(make)
 
-    it('sets the permission bits of a file, of a directory and of what a link leads to', async () => {
+    it("chmod sets the permission bits of a file, a directory and a link's target", async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(': > file; mkdir folder; ln -s file link')

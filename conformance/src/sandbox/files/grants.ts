@@ -10,8 +10,8 @@ const grants = [
 ]
 
 export function grantCases(make: MakeSandbox): void {
-  describe('places beside the workspace', () => {
-    it('are closed unless they are granted', async () => {
+  describe('directories outside the workspace', () => {
+    it('files outside the workspace are refused without a grant', async () => {
       const { sandbox } = await newSandbox(make)
       const home = await outputOf(sandbox, 'echo x > ~/file; cd; pwd')
       for (const path of [
@@ -25,7 +25,7 @@ export function grantCases(make: MakeSandbox): void {
         await expect(sandbox.files.stat(path), path).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('are read and written as they are granted, and the nearest decides', async () => {
+    it('granted directories are readable or writable, and the nearest grant decides', async () => {
       const { sandbox } = await newSandbox(make, { grants })
       const { files } = sandbox
       const home = await outputOf(sandbox, 'cd; pwd')
@@ -57,7 +57,7 @@ export function grantCases(make: MakeSandbox): void {
       ).toMatch(/^kept\/file\nshared\/a\/b\nshared\/part\/file\nshared\/part\/open\/new\n(\w+)\n\1$/)
     })
 
-    it('are reached by links of the workspace, with the rights of the grant', async () => {
+    it('links in the workspace lead to granted directories with the rights of the grant', async () => {
       const { sandbox } = await newSandbox(make, { grants })
       const { files } = sandbox
       await sandbox.exec(
@@ -71,7 +71,7 @@ export function grantCases(make: MakeSandbox): void {
       await expect(files.list('home')).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('keep what is read-only when its parent is moved or removed', async () => {
+    it('a read-only grant survives a move or removal of its parent', async () => {
       const { sandbox } = await newSandbox(make, { grants })
       const { files } = sandbox
       const home = await outputOf(sandbox, 'echo p > ~/shared/part/file; cd; pwd')
@@ -86,7 +86,7 @@ export function grantCases(make: MakeSandbox): void {
     it.each([
       ['itself', 'rm -rf ~/a; mkdir ~/a; ln -s /etc ~/a/b'],
       ['its parent', 'rm -rf ~/a; mkdir ~/c; ln -s /etc ~/c/b; ln -s c ~/a'],
-    ])('are not exchanged for a link by whoever is inside: %s', async (_name, planted) => {
+    ])('a command cannot replace a granted directory with a link: %s', async (_name, planted) => {
       const { sandbox } = await newSandbox(make, { grants: [{ path: '~/a/b', writable: true }] })
       const home = await outputOf(sandbox, 'cd; pwd')
       await sandbox.exec(planted)

@@ -35,7 +35,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c %a ~/victim')).toBe('600')
     })
 
-    it('four reads of a FIFO froze every file call of the process', async () => {
+    it('four reads of a FIFO blocked every file call of the process', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('for i in 1 2 3 4 5 6 7 8; do mkfifo fifo$i; done; echo on > file')
       const reads = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => [
@@ -45,7 +45,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
       ])
       const settled = Promise.allSettled(reads)
       expect(await within('another read', readText(sandbox, 'file'))).toBe('on\n')
-      const refused = (await within('their answers', settled)).filter(({ status }) => status === 'rejected')
+      const refused = (await within('their results', settled)).filter(({ status }) => status === 'rejected')
       expect(refused).toHaveLength(16)
     })
 

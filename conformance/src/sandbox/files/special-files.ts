@@ -6,13 +6,13 @@ import { outputOf } from './content.ts'
 const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("special")'`
 
 export function specialFileCases(make: MakeSandbox): void {
-  describe('what is no regular file', () => {
+  describe('special files', () => {
     const shared = sharedSandbox(make)
 
     it.each([
       ['a FIFO', 'mkfifo special'],
       ['a socket', socket],
-    ])('is refused at once, and can be looked at, moved and removed: %s', async (_name, command) => {
+    ])('reads and writes refuse %s at once, and stat, move and remove work on it', async (_name, command) => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(`${command}; ln -s special link`)

@@ -6,7 +6,7 @@ export function userCases(make: MakeSandbox): void {
   describe('the user of an operation', () => {
     const shared = sharedSandbox(make)
 
-    it('is refused where there is none of that name', async () => {
+    it('an unknown user is refused', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       const user = 'vitrine-nobody-at-all'
@@ -20,7 +20,7 @@ export function userCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it("may be the sandbox's own, with its rights and no more", async () => {
+    it("calls as the sandbox's user have its rights and no more", async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       const [user = '', id] = (await outputOf(sandbox, 'id -un; id -u')).split('\n')

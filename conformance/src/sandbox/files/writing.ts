@@ -9,7 +9,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
   describe('writing', () => {
     const shared = sharedSandbox(make)
 
-    it('takes a text, bytes or a stream of them', async () => {
+    it('write takes a text, bytes or a stream', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       expect(await files.write('text', 'é€\n')).toMatchObject({ path: 'text', kind: 'file', size: 6 })
@@ -21,7 +21,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       )
     })
 
-    it('takes large ones', async () => {
+    it('write takes a large stream', async () => {
       const { sandbox } = await shared()
       const bytes = someBytes(5_000_000)
       const parts = [bytes.subarray(0, 1_234_567), bytes.subarray(1_234_567)]
@@ -31,7 +31,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(Buffer.from(back).equals(bytes)).toBe(true)
     })
 
-    it('appends, and makes what is not there', async () => {
+    it('write appends, and creates a missing file', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('log', 'one\n', { append: true })
@@ -41,7 +41,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await outputOf(sandbox, 'cat log')).toBe('one\ntwo\nthree')
     })
 
-    it('makes the directories on the way only when it is told to', async () => {
+    it('write creates parents only on request', async () => {
       const { sandbox } = await shared()
       await expect(sandbox.files.write('a/b/c', 'x')).rejects.toMatchObject({ code: 'file_not_found' })
       expect(await outputOf(sandbox, 'ls -A')).toBe('')
@@ -50,7 +50,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await outputOf(sandbox, 'cat a/b/c a/b/d; stat -c %a a a/b')).toBe('xy755\n755')
     })
 
-    it('gives the mode that it is told, keeps the one that is there, and gives 644 otherwise', async () => {
+    it('write sets the given mode, keeps an existing one, and defaults to 644', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('new', 'x')
@@ -63,7 +63,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await files.write('new', 'z', { append: true, mode: 0o640 })).toMatchObject({ mode: 0o640 })
     })
 
-    it.each([0o4755, 0o2755, -1, 1.5, Number.NaN])('refuses the mode %o', async (mode) => {
+    it.each([0o4755, 0o2755, -1, 1.5, Number.NaN])('write refuses the mode %o', async (mode) => {
       const { sandbox } = await shared()
       await expect(sandbox.files.write('file', 'x', { mode })).rejects.toMatchObject({
         code: 'argument_invalid',
@@ -71,7 +71,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it("makes files of the sandbox's user, which its commands edit, move and delete", async () => {
+    it("write creates files of the sandbox's user, which commands can edit, move and delete", async () => {
       const { sandbox } = await shared()
       await sandbox.files.write('made/by/files', 'one\n', { parents: true })
       await sandbox.files.mkdir('folder')
@@ -86,7 +86,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect([exitCode, stderr]).toEqual([0, ''])
     })
 
-    it('leaves what was there when the stream fails, ends early by a signal, or holds no bytes', async () => {
+    it('write keeps the old file when the stream fails, is aborted, or yields no bytes', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('file', 'kept')
@@ -113,7 +113,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await outputOf(sandbox, 'cat file; ls -A')).toBe('keptfile')
     })
 
-    it('blames the stream and not the file for what the stream says', async () => {
+    it('write reports an error of the stream as such, not as an error of the file', async () => {
       const { sandbox } = await shared()
       const gone = Object.assign(new Error('ENOENT: no such source'), { code: 'ENOENT' })
       await expect(
@@ -127,7 +127,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       await expect(sandbox.files.write('file', taken)).rejects.toMatchObject({ code: 'argument_invalid' })
     })
 
-    it('reads nothing from a stream that has nowhere to go', async () => {
+    it('write does not read the stream if the path is refused', async () => {
       const { sandbox } = await shared()
       let pulled = 0
       let isCancelled = false
@@ -146,11 +146,11 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       await sandbox.exec('mkdir folder')
       await expect(sandbox.files.write('folder', stream)).rejects.toMatchObject({ code: 'file_is_directory' })
       // A client sends the first bytes before the server can refuse them; then it cancels the source.
-      if (remote) await eventually('the source to be left', () => isCancelled)
+      if (remote) await eventually('the source to be cancelled', () => isCancelled)
       else expect(pulled).toBe(0)
     })
 
-    it('refuses a directory, and a name that ends like one', async () => {
+    it('write refuses a directory, and a path that ends like one', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir folder; : > file')
       for (const [path, code] of [
@@ -167,7 +167,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await outputOf(sandbox, 'ls -A')).toBe('file\nfolder')
     })
 
-    it('is never seen half done', async () => {
+    it('a write is never visible half done', async () => {
       const { sandbox } = await shared()
       const sizes = [200_000, 300_000]
       await sandbox.files.write('file', someBytes(sizes[0]!))
@@ -179,7 +179,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(sizes).toEqual(expect.arrayContaining(seen))
     })
 
-    it('is one event, and one of a file: whatever was there before', async () => {
+    it('a write is recorded as exactly one file event, for new and existing files', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { files } = sandbox
       await files.write('new', 'one')

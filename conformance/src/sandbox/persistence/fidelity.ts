@@ -24,11 +24,11 @@ const everything = [
 ].join('; ')
 
 export function fidelityCases(make: MakeSandbox): void {
-  describe('what is persisted and hydrated', () => {
+  describe('fidelity', () => {
     const shared = sharedSandbox(make)
     const other = sharedSandbox(make)
 
-    it('is the same in another sandbox: bytes, modes, links, times, names', async () => {
+    it('a hydrated workspace equals the persisted one: bytes, modes, links, times, names', async () => {
       const { sandbox: from } = await shared()
       const under = await other()
       const { sandbox: to } = under
@@ -40,7 +40,7 @@ export function fidelityCases(make: MakeSandbox): void {
       expect(await outputOf(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
     })
 
-    it('can be persisted again, byte for byte', async () => {
+    it('a hydrated workspace persists to the same bytes', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec(everything)
@@ -49,7 +49,7 @@ export function fidelityCases(make: MakeSandbox): void {
       expect((await bytesOf(await to.persist())).equals(first)).toBe(true)
     })
 
-    it("is read by the sandbox's own tar", async () => {
+    it("the sandbox's own tar can read a persisted workspace", async () => {
       const { sandbox: from } = await shared()
       const { sandbox: by } = await other()
       await from.exec(everything)
@@ -58,7 +58,7 @@ export function fidelityCases(make: MakeSandbox): void {
       expect(await manifestOf(by, 'out')).toEqual(await manifestOf(from))
     })
 
-    it('keeps sparse files sparse', async () => {
+    it('sparse files stay sparse', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec(
@@ -73,7 +73,7 @@ export function fidelityCases(make: MakeSandbox): void {
       expect(await outputOf(to, 'dd if=hole bs=1 skip=40000000 count=1 status=none')).toBe('x')
     })
 
-    it('restores a link that leads out as it says, and still does not follow it', async () => {
+    it('a link that leads outside is restored unchanged, and still not followed', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec('ln -s /etc/passwd absolute; ln -s ../../../../etc/passwd upwards; ln -s /etc dir')
@@ -85,7 +85,7 @@ export function fidelityCases(make: MakeSandbox): void {
         await expect(to.files.read(path)).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('leaves FIFOs and sockets out, and names them', async () => {
+    it('persist leaves FIFOs and sockets out, and names them', async () => {
       const { sandbox: from, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("d/sock")'`
@@ -103,7 +103,7 @@ export function fidelityCases(make: MakeSandbox): void {
       })
     })
 
-    it("belongs to the sandbox's user, whose commands can change all of it", async () => {
+    it("a hydrated workspace belongs to the sandbox's user, whose commands can change all of it", async () => {
       const { sandbox: from } = await shared()
       const under = await other()
       const { sandbox: to } = under
@@ -119,7 +119,7 @@ export function fidelityCases(make: MakeSandbox): void {
       if (to.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
     })
 
-    it('is an empty workspace as well', async () => {
+    it('an empty workspace can be persisted and hydrated', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await to.exec('mkdir -p a/b; echo x > a/b/c; echo x > .hidden')

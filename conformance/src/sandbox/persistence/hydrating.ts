@@ -14,7 +14,7 @@ export function hydratingCases(make: MakeSandbox): void {
   describe('hydrating', () => {
     const shared = sharedSandbox(make)
 
-    it('replaces everything: what was there and is not in the archive is gone', async () => {
+    it('hydrate replaces everything and removes files that are not in the archive', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec(
@@ -34,7 +34,7 @@ export function hydratingCases(make: MakeSandbox): void {
       if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
     })
 
-    it('tells of every change, also of large trees over large trees', async ({ skip }) => {
+    it('hydrate records every change, also for large trees', async ({ skip }) => {
       const under = await shared()
       const { sandbox } = under
       if (sandbox.capabilities.watching === 'none') skip()
@@ -54,7 +54,7 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('keeps the root itself: whoever stands in it sees what is new', async () => {
+    it('hydrate keeps the root directory, so a process in it sees the new files', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('echo old > file; mkdir sub')
       const inode = await outputOf(sandbox, 'stat -c %i .')
@@ -67,7 +67,7 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c %i .; ls')).toBe(`${inode}\nanswer\nnew`)
     })
 
-    it('gives the root the mode and the time that the archive has for it, and none that it has not', async () => {
+    it('hydrate sets mode and time of the root only if the archive has them', async () => {
       const { sandbox } = await shared()
       const before = await outputOf(sandbox, 'stat -c %a .')
       await sandbox.hydrate(tarOf({ name: 'f' }))
@@ -76,7 +76,7 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c "%a %Y" .')).toBe('750 1000000')
     })
 
-    it('takes tars that others made, also compressed', async () => {
+    it('hydrate takes tars made by other tools, also compressed', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p t/d && echo x > t/d/f && ln -s d/f t/l && tar czf a.tgz -C t . && tar cf a.tar -C t d l',
@@ -90,7 +90,7 @@ export function hydratingCases(make: MakeSandbox): void {
       }
     })
 
-    it('of what it persists at that moment leaves everything as it was', async () => {
+    it('hydrating a workspace from its own persist stream changes nothing', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir -p a/b && seq 20000 > a/b/f && ln a/b/f g && ln -s g l')
       await sandbox.exec('find . -depth -exec touch -h -d @1577934245.123456 {} +')
@@ -99,7 +99,7 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await manifestOf(sandbox)).toEqual(before)
     })
 
-    it('names what setuid there was, and drops it', async () => {
+    it('hydrate drops setuid and setgid bits, and names the files', async () => {
       const { sandbox } = await shared()
       const { leftOut } = await sandbox.hydrate(
         tarOf(
@@ -112,7 +112,7 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c %a su sg d')).toBe('755\n755\n1777')
     })
 
-    it('can be done by two at once: one of them is there in the end, whole', async () => {
+    it('of two concurrent hydrates, exactly one is in the workspace at the end', async () => {
       const under = await shared()
       const { sandbox } = under
       const tar = (label: string) =>
@@ -123,7 +123,7 @@ export function hydratingCases(make: MakeSandbox): void {
       if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
     })
 
-    it('is there whole, or not at all, when the sandbox ends meanwhile', async () => {
+    it('a hydrate during a shutdown is applied completely or not at all', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const files = (label: string) =>
         tarOf(...Array.from({ length: 600 }, (_, index) => ({ name: `${label}${index}`, content: label })))

@@ -7,8 +7,8 @@ const mib = 1024 ** 2
 
 /** Workspaces of hundreds of megabytes, and of a thousand files. */
 export function largePersistenceCases(make: MakeSandbox): void {
-  describe('what is large', () => {
-    it('goes over in a few megabytes of memory', async () => {
+  describe('large workspaces', () => {
+    it('a large file is transferred within bounded memory', async () => {
       const { sandbox: from } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await from.exec('yes vitrine | head -c 224M > large')
@@ -17,7 +17,7 @@ export function largePersistenceCases(make: MakeSandbox): void {
       expect(await outputOf(to, 'sha256sum < large')).toBe(await outputOf(from, 'sha256sum < large'))
     })
 
-    it('400 MiB were an Invalid string length', async () => {
+    it('persisting 400 MiB failed with "Invalid string length"', async () => {
       const { sandbox: from } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await from.exec('truncate -s 600M zeros; echo x > after')
@@ -25,7 +25,7 @@ export function largePersistenceCases(make: MakeSandbox): void {
       expect(await outputOf(to, 'stat -c %s zeros; cat after')).toBe('629145600\nx')
     })
 
-    it('many small ones too', async () => {
+    it('many small files are transferred', async () => {
       const { sandbox: from } = await newSandbox(make, { watch: false })
       const { sandbox: to } = await newSandbox(make, { watch: false })
       await from.exec('for i in $(seq 5); do mkdir d$i; (cd d$i; seq 200 | split -l 1 -a 3 - f); done')

@@ -24,8 +24,8 @@ const losses: readonly (readonly [loss: string, setup: string, check: string, ex
     'stat -c %Y d',
     '1577934245',
   ],
-  ['an empty directory', 'mkdir -p a/empty', 'ls -A a', 'empty'],
-  ['a newline in a name', 'touch "$(printf "a\\nb")"', 'ls -A --quoting-style=c', '"a\\nb"'],
+  ['an empty directory was gone', 'mkdir -p a/empty', 'ls -A a', 'empty'],
+  ['a newline in a name was lost', 'touch "$(printf "a\\nb")"', 'ls -A --quoting-style=c', '"a\\nb"'],
 ]
 
 export function persistenceRegressionCases(make: MakeSandbox): void {
@@ -41,7 +41,7 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       expect(await outputOf(to, check)).toBe(expected)
     })
 
-    it('a FIFO and setuid went without a word', async () => {
+    it('a FIFO and setuid bits were dropped silently', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.exec('mkfifo pipe; echo x > f')
       await bytesOf(await sandbox.persist())
@@ -59,7 +59,7 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       })
     })
 
-    it('setuid of a file that is persisted went without a word', async ({ skip }) => {
+    it('setuid bits of a persisted file were dropped silently', async ({ skip }) => {
       const { sandbox, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.exec('echo x > su; chmod 4755 su')
@@ -71,7 +71,7 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       expect(named).toContainEqual({ path: 'su', what: 'setuid' })
     })
 
-    it('hydrating laid one workspace over another', async () => {
+    it('hydrating merged one workspace into another', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec('echo new > new')

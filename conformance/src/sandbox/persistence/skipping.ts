@@ -23,8 +23,8 @@ const wrong = [
 ]
 
 export function skippingCases(make: MakeSandbox): void {
-  describe('what is skipped', () => {
-    it('is understood as a concrete path, and is not in the tar', async () => {
+  describe('skipped paths', () => {
+    it('skipOnPersist normalizes a path and leaves it out of the archive', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       const { lifecycle } = sandbox
@@ -45,7 +45,7 @@ export function skippingCases(make: MakeSandbox): void {
       expect(operation?.[0]?.data.skip).toEqual(['cache', 'a/b', 'single', 'not/there/yet'])
     })
 
-    it('cannot be the root, outside of it, a pattern or nothing', async () => {
+    it('skipOnPersist refuses the root, outside paths, patterns and empty paths', async () => {
       const { sandbox } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       for (const path of wrong)
@@ -56,7 +56,7 @@ export function skippingCases(make: MakeSandbox): void {
       expect(await transfer(sandbox, to)).toMatchObject({ files: 2 })
     })
 
-    it('cannot be what is no text', async () => {
+    it('skipOnPersist refuses values that are not strings', async () => {
       const { sandbox } = await newSandbox(make)
       for (const path of [undefined, null, 1, {}])
         await expect(sandbox.lifecycle.skipOnPersist(path as never)).rejects.toThrow(
@@ -64,7 +64,7 @@ export function skippingCases(make: MakeSandbox): void {
         )
     })
 
-    it('is in a download all the same, and a link to it too', async () => {
+    it('a download contains skipped paths, and links to them are persisted', async () => {
       const { sandbox } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.lifecycle.skipOnPersist('cache')
@@ -75,7 +75,7 @@ export function skippingCases(make: MakeSandbox): void {
       expect(await outputOf(to, 'ls; readlink link; cat hard')).toBe('hard\nlink\ncache\nx')
     })
 
-    it('is still skipped after a start, and with another handle', async () => {
+    it('a skipped path stays skipped after a restart, and for other handles', async () => {
       const { sandbox } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.as({ run: 'run_skip' }).lifecycle.skipOnPersist('cache')

@@ -34,7 +34,7 @@ const withoutPersisting = whole.filter((step) => !step.includes('persist'))
 
 export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('stopping', () => {
-    it('runs the hooks, then persists, then shuts down, in that order', async () => {
+    it('stop runs the hooks, then persists, then shuts down', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       await new StopHooks(under, options).add('writing', {
@@ -49,7 +49,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(write.at(-1)!.seq).toBeLessThan(before.at(-1)!.seq)
     })
 
-    it('goes on with the same workspace after a start', async () => {
+    it('a stopped sandbox has the same workspace after a start', async () => {
       const { sandbox } = await newSandbox(make)
       await sandbox.exec('mkdir -p a && echo kept > a/f && chmod 700 a && ln -s a/f l')
       await sandbox.lifecycle.stop()
@@ -58,7 +58,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(await outputOf(sandbox, 'cat l; stat -c %a a')).toBe('kept\n700')
     })
 
-    it('a failed hook blocks persisting for good, and the sandbox still ends', async () => {
+    it('a failed hook blocks persistence permanently, and the sandbox still stops', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       await new StopHooks(under, options).add('broken', {
@@ -75,7 +75,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(stop?.at(-1)?.data).toMatchObject({ outcome: 'failed' })
     })
 
-    it('repeated stop never persists after a failure, also when later hooks are fine', async () => {
+    it('a repeated stop never persists after a failure, also when later hooks succeed', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       const hooks = new StopHooks(under, options)
@@ -98,7 +98,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
     })
 
-    it('pre-stop cancellation skips persistence and completes cleanup', async () => {
+    it('a cancelled hook skips persistence, and the stop still completes', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       const hooks = new StopHooks(under, options)
@@ -119,7 +119,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(await stepsOf(journal)).toEqual(withoutPersisting)
     })
 
-    it('a hook that fails with an abort, or with nothing at all, blocks as well', async () => {
+    it('a hook that rejects with an AbortError or with undefined also blocks persistence', async () => {
       for (const [reason, run] of [
         [new DOMException('gone', 'AbortError'), 'kill -INT $$'],
         [undefined, 'exit 1'],
@@ -132,7 +132,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       }
     })
 
-    it('concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
+    it('a concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       const hooks = new StopHooks(under, options)
@@ -157,7 +157,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect((await stepsOf(journal)).filter((step) => step === 'sandbox.stopped')).toHaveLength(1)
     })
 
-    it('concurrent stop persists and ends once when all goes well', async () => {
+    it('concurrent stops persist and stop once', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
       const hooks = new StopHooks(under, options)
@@ -184,7 +184,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(await readText(sandbox, 'f')).toBe('kept\n')
     })
 
-    it('a stop of what does not run persists nothing', async () => {
+    it('a stop of a sandbox that does not run persists nothing', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.lifecycle.shutdown()
       await sandbox.lifecycle.stop()

@@ -9,7 +9,9 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
   const folders = burst / 100
 
   describe('many changes at once', () => {
-    it(`${shown(burst)} files in new directories are ${shown(burst)} events`, async ({ skip }) => {
+    it(`${shown(burst)} files in new directories are recorded as ${shown(burst)} events`, async ({
+      skip,
+    }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         `i=0; while [ $i -lt ${folders} ]; do mkdir -p a/$i/b/c; j=0; while [ $j -lt 100 ]; do : > a/$i/b/c/$j; j=$((j+1)); done; i=$((i+1)); done`,
@@ -18,7 +20,7 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await changesOf(under)).toHaveLength(1 + folders * 3 + burst)
     })
 
-    it('200 files that come and go leave nothing behind', async ({ skip }) => {
+    it('events of 200 short-lived files are consistent', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         'i=0; while [ $i -lt 200 ]; do : > f$i; rm f$i; mkdir d$i; : > d$i/x; rm -r d$i; i=$((i+1)); done',
@@ -26,7 +28,7 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it(`${shown(storm)} while the host is busy with something else are ${shown(storm)}`, async ({ skip }) => {
+    it(`${shown(storm)} files created while the host is busy are all recorded`, async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const { sandbox } = under
       const process = await sandbox.spawn(
@@ -39,7 +41,7 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await faultsOf(under)).toEqual([])
     }, 300_000)
 
-    it('everything that is moved about at once is where the events say', async ({ skip }) => {
+    it('concurrent moves of files and directories are recorded correctly', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       for (const script of [
         'mkdir -p a/b/c d && : > a/b/c/f && : > d/g',
@@ -57,7 +59,7 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('an archive that is unpacked is told whole', async ({ skip }) => {
+    it('an unpacked archive is recorded completely', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         'mkdir -p /tmp/kit-src/a/b && for i in 1 2 3 4 5; do echo $i > /tmp/kit-src/a/b/$i; done && tar -cf in.tar -C /tmp/kit-src a && rm -r /tmp/kit-src && tar -xf in.tar && rm in.tar',

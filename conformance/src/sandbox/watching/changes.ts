@@ -54,20 +54,20 @@ export function folded(events: readonly JournalEvent[]): { tree: Map<string, str
   for (const event of events) {
     if (isEvent(event, 'file.created')) {
       const { path, kind } = event.data
-      if (tree.has(path)) fault(event, 'it was there already')
+      if (tree.has(path)) fault(event, 'the path already existed')
       const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-      if (above !== '' && tree.get(above) !== 'directory') fault(event, 'in no directory')
+      if (above !== '' && tree.get(above) !== 'directory') fault(event, 'its directory did not exist')
       tree.set(path, kind)
     } else if (isEvent(event, 'file.changed')) {
-      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'it was not there')
+      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'the path did not exist with this kind')
     } else if (isEvent(event, 'file.deleted')) {
-      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'it was not there')
-      if (holds(event.data.path)) fault(event, 'it still held something')
+      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'the path did not exist with this kind')
+      if (holds(event.data.path)) fault(event, 'the directory was not empty')
       tree.delete(event.data.path)
     } else if (isEvent(event, 'file.moved')) {
       const { path, previousPath, kind } = event.data
-      if (tree.get(previousPath) !== kind) fault(event, `it was not at ${previousPath}`)
-      if (holds(previousPath)) fault(event, 'something was left behind')
+      if (tree.get(previousPath) !== kind) fault(event, `${previousPath} did not exist with this kind`)
+      if (holds(previousPath)) fault(event, `${previousPath} was not empty`)
       tree.delete(previousPath)
       tree.set(path, kind)
     }
@@ -98,7 +98,9 @@ export async function faultsOf(under: SandboxUnderTest): Promise<string[]> {
   const { tree, faults } = folded(await changesOf(under))
   const real = await workspaceTree(under.sandbox)
   for (const [path, kind] of real)
-    if (tree.get(path) !== kind) faults.push(`${path}: is ${kind}, told ${tree.get(path) ?? 'nothing'}`)
-  for (const path of tree.keys()) if (!real.has(path)) faults.push(`${path}: is not there`)
+    if (tree.get(path) !== kind)
+      faults.push(`${path}: is ${kind} on disk, but ${tree.get(path) ?? 'absent'} after the events`)
+  for (const path of tree.keys())
+    if (!real.has(path)) faults.push(`${path}: is absent on disk, but present after the events`)
   return faults.slice(0, 20)
 }

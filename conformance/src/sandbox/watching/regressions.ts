@@ -8,7 +8,7 @@ import type { Sizes } from './conformance.ts'
 /** Regression cases for faults found in another watcher. Each test name describes the fault. */
 export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void {
   describe('TanStack AI sandbox: watchWorkspace', () => {
-    it('100 edits were 4 events', async ({ skip }) => {
+    it('100 edits were recorded as 4 events', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       for (let index = 0; index < 100; index += 1) {
         await under.sandbox.files.write('file', String(index))
@@ -26,7 +26,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect((await changesOf(under)).length).toBeGreaterThanOrEqual(120)
     })
 
-    it('what was created and deleted between two looks was never there', async ({ skip }) => {
+    it('a file created and deleted between two scans was not recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       for (let index = 0; index < 20; index += 1) {
         await under.sandbox.files.write(`f${index}`, 'x')
@@ -37,7 +37,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('a change of the same size with its time put back was none', async ({ skip }) => {
+    it('a change with the same size and a restored time was not recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('printf aaaa > file')
       await under.sandbox.files.flush()
@@ -50,7 +50,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(imagesOf(events, ['file'])).not.toEqual([first])
     })
 
-    it('a swap of two files of one size and time was nothing', async ({ skip }) => {
+    it('a swap of two files with the same size and time was not recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('printf 1111 > a; printf 2222 > b; touch -d @1700000000 a b')
       const [first, second] = imagesOf(await changesOf(under), ['a', 'b'])
@@ -62,7 +62,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(imagesOf(events, ['a', 'b'])).toEqual([second, first])
     })
 
-    it('a change of mode was not seen', async ({ skip }) => {
+    it('a change of mode was not recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('echo x > file; mkdir d')
       const before = (await changesOf(under)).length
@@ -74,7 +74,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       ).toEqual(['changed d', 'changed file'])
     })
 
-    it('links and empty directories were not seen', async ({ skip }) => {
+    it('links and empty directories were not recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('ln -s /etc link; mkdir empty; ln -s nowhere broken')
       await under.sandbox.files.flush()
@@ -91,7 +91,9 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('a rename of a directory of 200 was 200 deletes and 200 creates', async ({ skip }) => {
+    it('a rename of a directory of 200 files was recorded as 200 deletes and 200 creates', async ({
+      skip,
+    }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('mkdir d; i=0; while [ $i -lt 200 ]; do : > d/$i; i=$((i+1)); done')
       await under.sandbox.files.flush()
@@ -103,7 +105,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('of a deleted directory of 200, 196 deletes were lost', async ({ skip }) => {
+    it('196 of 200 deletes in a deleted directory were lost', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('mkdir d; i=0; while [ $i -lt 200 ]; do : > d/$i; i=$((i+1)); done')
       await under.sandbox.files.flush()
@@ -114,7 +116,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('a name with a line break was another path', async ({ skip }) => {
+    it('a name with a line break was recorded as another path', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.files.write('new\nline.txt', 'x')
       await under.sandbox.exec(`mkdir "$(printf 'a\\nb')" && : > "$(printf 'a\\nb/c\\td')"`)
@@ -125,7 +127,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       ])
     })
 
-    it('a name of bytes that are no text was another path', async ({ skip }) => {
+    it('a name that is not UTF-8 was recorded as another path', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(`: > "$(printf 'raw\\377')"`)
       const [event] = await changesOf(under)
@@ -135,7 +137,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       })
     })
 
-    it('50 files that were written just before the end were not on record', async ({ skip }) => {
+    it('50 files written just before the shutdown were not recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('i=0; while [ $i -lt 50 ]; do echo $i > f$i; i=$((i+1)); done')
       await under.sandbox.lifecycle.shutdown()
@@ -143,7 +145,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(created).toHaveLength(50)
     })
 
-    it('B2: a look that was broken off by the end told thousands of deletes', async ({ skip }) => {
+    it('B2: a scan that the shutdown interrupted reported thousands of deletes', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const folders = burst / 100
       await under.sandbox.exec(
@@ -162,9 +164,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       expect(await recordedChanges(under)).toHaveLength(before)
     })
 
-    it('B4: names of more than one byte a letter were created and deleted though nobody touched them', async ({
-      skip,
-    }) => {
+    it('B4: untouched files with multibyte names were reported as created and deleted', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const each = burst / 4
       await under.sandbox.exec(
@@ -180,7 +180,7 @@ export function watchRegressionCases(make: MakeSandbox, { burst }: Sizes): void 
       }
     })
 
-    it('one write was told once for each run that was under way', async ({ skip }) => {
+    it('one write was recorded once per active run', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const [one, other] = [under.sandbox.as({ run: 'run_one' }), under.sandbox.as({ run: 'run_two' })]
       await Promise.all([one.exec(': > file'), other.exec('true'), other.files.flush(), one.files.flush()])

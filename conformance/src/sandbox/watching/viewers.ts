@@ -6,7 +6,7 @@ import { changeLines, changesOf, recordedChanges, watchedSandbox } from './chang
 
 export function viewerCases(make: MakeSandbox): void {
   describe('`files.watch`', () => {
-    it('gives what the journal has, to everyone, from when it was called', async ({ skip }) => {
+    it('`files.watch` gives every viewer the journal events since its call', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const { sandbox } = under
       await sandbox.files.write('before', '')
@@ -20,7 +20,7 @@ export function viewerCases(make: MakeSandbox): void {
       for (const events of seen) expect(events).toEqual(recorded.slice(0, events.length))
     })
 
-    it('leaves out what its viewer ignores, and nobody else', async ({ skip }) => {
+    it('`files.watch` leaves out the paths that its own viewer ignores', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const { sandbox } = under
       const viewer = sandbox.files.watch({ ignore: ['*.log', 'cache'] })
@@ -31,7 +31,7 @@ export function viewerCases(make: MakeSandbox): void {
       expect(changeLines(await changesOf(under))).toContain('created cache/x')
     })
 
-    it('ends with its signal, and when its viewer leaves', async ({ skip }) => {
+    it('`files.watch` ends with its signal, and when its viewer returns', async ({ skip }) => {
       const { sandbox } = await watchedSandbox(make, skip)
       const caller = new AbortController()
       const viewer = sandbox.files.watch({ signal: caller.signal })
