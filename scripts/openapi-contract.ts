@@ -50,7 +50,7 @@ const anyJsonFields = new Map([
   ['TranscriptToolCall/properties/output', 'a message of an agent'],
   ['TranscriptQuestion/properties/schema', 'a message of an agent'],
   ['TranscriptQuestion/properties/content', 'a message to an agent'],
-  ['/prompt/post/requestBody/properties/content/anyOf/1/items/additionalProperties', 'a message to an agent'],
+  ['/prompt/post/requestBody/properties/prompt/anyOf/1/items/additionalProperties', 'a message to an agent'],
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])
 

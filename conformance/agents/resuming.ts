@@ -13,7 +13,7 @@ import { type ProcessIdentity, processesOf, stillRunning } from './process-table
 import { reportOnFailure } from './report-failure.ts'
 import { expectRestored } from './restored.ts'
 
-const script = fileURLToPath(new URL('./doomed-host.ts', import.meta.url))
+const script = fileURLToPath(new URL('./killed-host.ts', import.meta.url))
 
 /** The data and model of a host that was killed after the first turn of a session. */
 export interface KilledHost {
