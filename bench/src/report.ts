@@ -27,7 +27,7 @@ function linesOf({ benchmark, measurement, rows, failure }: MeasurementOutcome):
     measured,
     against,
     bar,
-    mark(holds),
+    verdict(holds),
   ])
 }
 
@@ -56,7 +56,7 @@ function columns(cells: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-function mark(holds: boolean | null): string {
+function verdict(holds: boolean | null): string {
   if (holds === null) return ''
   return holds ? 'holds' : 'FAILS'
 }

@@ -1,5 +1,5 @@
 /**
- * Alternates between the runs in blocks of calls, with a rest after each block, so that deferred work such as watching
+ * Alternates between the runs in blocks of calls, with a pause after each block, so that deferred work such as watching
  * slows only calls of the same run. Returns the milliseconds of each call.
  */
 export async function inBlocks<Name extends string>(
@@ -8,13 +8,13 @@ export async function inBlocks<Name extends string>(
     blocks,
     calls,
     warmUp = 1,
-    rest,
+    pause,
     signal,
   }: {
     blocks: number
     calls: number
     warmUp?: number
-    rest: () => Promise<unknown>
+    pause: () => Promise<unknown>
     signal: AbortSignal
   },
 ): Promise<Record<Name, number[]>> {
@@ -30,7 +30,7 @@ export async function inBlocks<Name extends string>(
         await run()
         if (block >= 0) took[name].push(performance.now() - began)
       }
-      await rest()
+      await pause()
     }
   }
   return took

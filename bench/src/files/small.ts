@@ -16,7 +16,7 @@ const text = 'x'.repeat(1023).concat('\n')
 /** Paths by their depth. */
 const paths = { 'depth 1': 'file.txt', 'depth 6': 'a/b/c/d/e/file.txt' }
 /** Gives the watcher time to report before the other run starts. */
-const restMs = 10
+const pauseMs = 10
 
 interface Sizes {
   readonly blocks: number
@@ -73,7 +73,7 @@ async function besideNode(
   atMost?: number,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  const order = { blocks, calls, warmUp, rest: () => sleep(restMs), signal }
+  const order = { blocks, calls, warmUp, pause: () => sleep(pauseMs), signal }
   for (const [depth, path] of Object.entries(paths)) {
     const file = join(folder, 'raw', path)
     mkdirSync(dirname(file), { recursive: true })
@@ -98,7 +98,7 @@ async function besidePeer(
   { sandbox, sizes, signal }: Omit<MeasureContext, 'folder'>,
   peer: Peer,
 ): Promise<Row[]> {
-  const order = { ...sizes.peer, rest: () => sleep(restMs), signal }
+  const order = { ...sizes.peer, pause: () => sleep(pauseMs), signal }
   let count = 0
   const next = () => {
     count += 1

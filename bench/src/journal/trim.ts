@@ -10,7 +10,7 @@ const sliceBarMs = 10
 
 interface Sizes {
   readonly total: number
-  readonly kept: number
+  readonly retained: number
   readonly idleMs: number
 }
 
@@ -21,13 +21,13 @@ export const trim = measurement<Sizes>({
   against: 'an idle event loop',
   bars: [`≤ ${sliceBarMs} ms, 99 of 100`],
   sizes: {
-    full: { total: 300_000, kept: 1_000, idleMs: 2_000 },
-    tiny: { total: 5_000, kept: 1_000, idleMs: 100 },
+    full: { total: 300_000, retained: 1_000, idleMs: 2_000 },
+    tiny: { total: 5_000, retained: 1_000, idleMs: 100 },
   },
   run,
 })
 
-function run({ total, kept, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
+function run({ total, retained, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
     const journal = await store.journal('sbx_bench')
@@ -37,7 +37,7 @@ function run({ total, kept, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]
     }
     const idle = await turns(new Promise((resolve) => setTimeout(resolve, idleMs)))
     const began = performance.now()
-    const trimming = journal.trim({ events: kept })
+    const trimming = journal.trim({ events: retained })
     const busy = await turns(trimming)
     const seconds = (performance.now() - began) / 1_000
     const { events } = await trimming
@@ -66,10 +66,10 @@ function ms(milliseconds: number): string {
 async function turns(until: Promise<unknown>): Promise<number[]> {
   const lengths: number[] = []
   let done = false
-  const mark = () => {
+  const finish = () => {
     done = true
   }
-  until.then(mark, mark)
+  until.then(finish, finish)
   for (let last = performance.now(); !done; ) {
     await new Promise(setImmediate)
     const now = performance.now()

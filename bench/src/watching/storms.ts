@@ -102,7 +102,7 @@ export const storms = measurement<Sizes>({
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
   for (const storm of kindsOf(sizes)) {
-    const { events, missed, differs, phantom, lateMs } = await through(storm, 'ours', signal)
+    const { events, missed, differs, phantom, lateMs } = await countsOf(storm, 'ours', signal)
     rows.push({
       what: storm.what,
       measured: `missed ${missed}, differs ${differs}, phantom ${phantom}; ${events} events, the last ${lateMs.toFixed(0)} ms after the last change`,
@@ -111,7 +111,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
       holds: missed === 0 && differs === 0 && phantom === 0,
     })
     for (const who of peers) {
-      const peer = await through(storm, who, signal)
+      const peer = await countsOf(storm, who, signal)
       rows.push({
         what: 'the same',
         measured: '',
@@ -124,7 +124,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   return rows
 }
 
-async function through(
+async function countsOf(
   storm: Storm,
   who: PeerWatcherName | 'ours',
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
 const tooLarge = { code: 'archive_too_large' }
-const kept = 'mkdir here && echo kept > here/a'
+const setup = 'mkdir here && echo kept > here/a'
 
 export function archiveLimitCases(make: MakeSandbox): void {
   describe('limits', () => {
@@ -20,7 +20,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
     it.each(unpackCalls)('$name enforces the archive limits', async ({ send }) => {
       const under = await bounded()
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       const names = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `f${index}` }))
       await changesNothing(under, 'all of them', async () => {
         const input = tarOf({ name: 'f', content: someBytes(41_000) })
@@ -45,7 +45,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
     ] as const)('%s of %s counts the expanded bytes', async (call, scheme) => {
       const under = await boundedAfterwards()
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       const tar = tarOf({ name: 'zeros', content: new Uint8Array(5_000_000) })
       const bomb = scheme === 'tar.gz' ? gzipSync(tar) : zstdCompressSync(tar)
       await changesNothing(under, 'a bomb', async () => {
@@ -61,7 +61,7 @@ export function archiveLimitCases(make: MakeSandbox): void {
     it('extract of a zip enforces the archive limits', async () => {
       const under = await newSandbox(make, { limits: { archives: { expandedBytes: 60_000, members: 3 } } })
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       await changesNothing(under, 'all of them', async () => {
         const bomb = zipOf({ name: 'zeros', content: '\0'.repeat(1_000_000), deflate: true })
         await expect(extractZip.send(sandbox, bomb)).rejects.toMatchObject(tooLarge)
@@ -95,7 +95,7 @@ export function archiveBombCases(make: MakeSandbox): void {
     it('an archive bomb is refused by its expansion ratio without any setting', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       const size = 80 * 1024 ** 2
       const bomb = gzipSync(Buffer.concat([tarHeader({ name: 'zeros' }, size), Buffer.alloc(size + 1_024)]))
       await changesNothing(under, 'a bomb', async () => {

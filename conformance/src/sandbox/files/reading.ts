@@ -87,10 +87,10 @@ export function readingCases(make: MakeSandbox): void {
       const reader = (await sandbox.files.read('large', { signal: caller.signal })).getReader()
       await reader.read()
       caller.abort()
-      const rest = async () => {
+      const readRest = async () => {
         while (!(await reader.read()).done);
       }
-      await expect(rest()).rejects.toMatchObject({ code: 'cancelled' })
+      await expect(readRest()).rejects.toMatchObject({ code: 'cancelled' })
       await expect(sandbox.files.read('large', { signal: caller.signal })).rejects.toMatchObject({
         code: 'cancelled',
       })

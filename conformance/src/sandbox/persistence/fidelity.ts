@@ -34,9 +34,9 @@ export function fidelityCases(make: MakeSandbox): void {
       const { sandbox: to } = under
       expect(await from.exec(everything)).toMatchObject({ exitCode: 0, stderr: '' })
       expect(await transfer(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
-      const kept = await manifestOf(from)
-      expect(kept.length).toBeGreaterThan(35)
-      expect(await manifestOf(to)).toEqual(kept)
+      const manifest = await manifestOf(from)
+      expect(manifest.length).toBeGreaterThan(35)
+      expect(await manifestOf(to)).toEqual(manifest)
       expect(await outputOf(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
     })
 

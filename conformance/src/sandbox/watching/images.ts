@@ -53,7 +53,7 @@ export function imageCases(make: MakeSandbox): void {
       const under = await watchedSandbox(make, skip, { watch: { imageBytes: 100, imagesTotalBytes: 250 } })
       await under.sandbox.files.write('large', 'x'.repeat(101))
       expect(await lastOf(under)).toMatchObject({ size: 101, afterOmitted: expect.any(String) })
-      for (const [name, kept] of [
+      for (const [name, isStored] of [
         ['a', true],
         ['b', true],
         ['c', false],
@@ -61,10 +61,10 @@ export function imageCases(make: MakeSandbox): void {
       ] as const) {
         await under.sandbox.files.write(name, name.repeat(100))
         const last = await lastOf(under)
-        expect({ name, kept: 'after' in last, omitted: 'afterOmitted' in last }).toEqual({
+        expect({ name, isStored: 'after' in last, omitted: 'afterOmitted' in last }).toEqual({
           name,
-          kept,
-          omitted: !kept,
+          isStored,
+          omitted: !isStored,
         })
       }
       const { events } = await under.journal.read({ types: ['limit.reached'] })
