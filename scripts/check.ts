@@ -9,7 +9,7 @@ import { build, packageFolders, root, runTool } from './tools.ts'
 import { worksBuilt } from './try-command.ts'
 import { wordComplaints } from './words.ts'
 
-/** Everything that can be said about the code without running it. All of it is said before this fails. */
+/** The static checks. All of them run and report before the script fails. */
 const checks: Record<string, () => boolean | Promise<boolean>> = {
   types: () => runTool('tsc', ['-p', 'tsconfig.json']),
   lint: () => runTool('biome', ['ci', '--error-on-warnings']),
@@ -31,7 +31,7 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
     const content = JSON.parse(document)
     const complaints = [...(await formComplaints(content)), ...schemaComplaints(content)]
     if (document !== freshOpenApi())
-      complaints.push(`${openApiFile} is not what the routes say: run "npm run build".`)
+      complaints.push(`${openApiFile} does not match the routes: run "npm run build".`)
     for (const complaint of complaints) console.error(complaint)
     return complaints.length === 0
   },

@@ -9,10 +9,10 @@ export type {
   AnotherHost,
   MakeSandbox,
   SandboxKitOptions,
+  SandboxTestOptions,
   SandboxUnderTest,
-  SandboxWish,
   TestedSandbox,
-} from './sandbox/setting.ts'
+} from './sandbox/kit.ts'
 export { type WatcherKitOptions, watcherConformance } from './sandbox/watching/conformance.ts'
 export { storeConformance } from './store/conformance.ts'
 export type { MakeStore, StoreKitOptions, StoreUnderTest } from './store/fixture.ts'

@@ -1,20 +1,20 @@
 import type { HostSandbox } from '@vitrine/host'
 import { eventLine } from '@vitrine/views'
 import { onTestFailed } from 'vitest'
-import { allEvents } from './scene.ts'
+import { allEvents } from './fixture.ts'
 
 const lastEvents = 30
 const stderrLines = 60
 
-/** When the test fails: what the agent said on the side, and what happened last. */
-export function tellOnFailure(sandbox: () => HostSandbox | undefined): void {
+/** If the test fails, prints the agent's stderr and the last events. */
+export function reportOnFailure(sandbox: () => HostSandbox | undefined): void {
   onTestFailed(async () => {
-    const there = sandbox()
-    if (there !== undefined) console.error(await tellAbout(there))
+    const opened = sandbox()
+    if (opened !== undefined) console.error(await failureReport(opened))
   })
 }
 
-async function tellAbout(sandbox: HostSandbox): Promise<string> {
+async function failureReport(sandbox: HostSandbox): Promise<string> {
   const events = await allEvents(sandbox)
   const last = events.slice(-lastEvents).map((event) => eventLine(event, { width: 400 }))
   const parts = [...(await stderrOf(sandbox)), `The last ${last.length} events:`, ...last]
@@ -22,15 +22,12 @@ async function tellAbout(sandbox: HostSandbox): Promise<string> {
 }
 
 async function stderrOf(sandbox: HostSandbox): Promise<string[]> {
-  const told: string[] = []
+  const lines: string[] = []
   for (const { id, owner, pid, state } of await sandbox.processes.list().catch(() => [])) {
     if (owner === undefined) continue
     const chunks = await sandbox.processes.logs(id, { tail: stderrLines }).catch(() => [])
     const text = chunks.map(({ data }) => new TextDecoder().decode(data)).join('')
-    told.push(
-      `The ${state} process ${pid ?? ''} of ${owner} said on the side:`,
-      text.trimEnd() || '(nothing)',
-    )
+    lines.push(`stderr of the ${state} process ${pid ?? ''} of ${owner}:`, text.trimEnd() || '(empty)')
   }
-  return told
+  return lines
 }

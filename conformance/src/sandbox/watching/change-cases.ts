@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { changesOf, told, watchedSandbox } from './changes.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
+import { changeLines, changesOf, watchedSandbox } from './changes.ts'
 
-/** The changes that a reader of a workspace must see, and those that it must not. */
+/** The changes that a watcher must record, and those that it must not. */
 export function changeCases(make: MakeSandbox): void {
-  it('begins with a word, and has none for what is there', async ({ skip }) => {
+  it('a watcher records watch.ready at its start, and no events for existing files', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     await under.sandbox.exec('mkdir -p d && echo x > d/file')
     await under.sandbox.lifecycle.shutdown()
@@ -15,10 +15,10 @@ export function changeCases(make: MakeSandbox): void {
     expect(events).toHaveLength(2)
     expect(events[0]?.data).toMatchObject({ root: under.sandbox.root })
     await under.sandbox.exec('echo more >> d/file')
-    expect(told(await changesOf(under)).slice(before)).toEqual(['changed d/file'])
+    expect(changeLines(await changesOf(under)).slice(before)).toEqual(['changed d/file'])
   })
 
-  it('tells of one `files.write` as exactly one event', async ({ skip }) => {
+  it('a watcher records one `files.write` as exactly one event', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     const { files } = under.sandbox
     const expected: string[] = []
@@ -26,17 +26,17 @@ export function changeCases(make: MakeSandbox): void {
       await files.write(`file-${index}`, 'x'.repeat(index))
       expected.push(`created file-${index}`)
     }
-    expect(told(await changesOf(under)).toSorted()).toEqual(expected.toSorted())
+    expect(changeLines(await changesOf(under)).toSorted()).toEqual(expected.toSorted())
     await files.write('file-1', 'again')
     await files.flush()
     await files.write('file-1', ' and more', { append: true })
-    expect(told(await changesOf(under)).slice(10)).toEqual(['changed file-1', 'changed file-1'])
+    expect(changeLines(await changesOf(under)).slice(10)).toEqual(['changed file-1', 'changed file-1'])
   })
 
-  it('tells what commands do as it tells what `files` does', async ({ skip }) => {
+  it('a watcher records changes by commands like changes by `files`', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     const { sandbox } = under
-    // Each in one step: a shell that writes a new file has two.
+    // Each step is one change: a shell that writes a new file makes two.
     const steps: [name: string, byFiles: () => Promise<unknown>, byCommand: string, expected: string[]][] = [
       [
         'make',
@@ -66,10 +66,10 @@ export function changeCases(make: MakeSandbox): void {
       for (const [name, byFiles, byCommand, expected] of steps) {
         if (way === 'files') await byFiles()
         else expect(await sandbox.exec(byCommand)).toMatchObject({ outcome: 'ok' })
-        const all = told(await changesOf(under))
+        const all = changeLines(await changesOf(under))
         const got = all.slice(seen)
         seen = all.length
-        // Neighbours come in any order, and the directory last.
+        // Siblings may come in any order; their directory comes last.
         expect({ way, name, got: [...got.slice(0, -1).toSorted(), ...got.slice(-1)] }).toEqual({
           way,
           name,
@@ -78,18 +78,18 @@ export function changeCases(make: MakeSandbox): void {
       }
   })
 
-  it('has every change on record when a flush comes back', async ({ skip }) => {
+  it('a watcher has recorded every change when a flush returns', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     const { sandbox } = under
     for (let round = 1; round <= 10; round += 1) {
       await sandbox.files.write(`by-host-${round}`, '')
       await sandbox.exec(`mkdir -p d-${round}/e; : > d-${round}/e/f`)
       await sandbox.files.flush()
-      expect(told(await changesOf(under))).toHaveLength(round * 4)
+      expect(changeLines(await changesOf(under))).toHaveLength(round * 4)
     }
   })
 
-  it('has a file that is still written to as created once, and changed while it grows', async ({ skip }) => {
+  it('a watcher records a growing file as created once, and then as changed', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     const process = await under.sandbox.spawn('cat > log')
     for (const part of ['one', 'two', 'three']) {
@@ -99,31 +99,31 @@ export function changeCases(make: MakeSandbox): void {
     }
     await process.end()
     await process.exit
-    const lines = told(await changesOf(under))
+    const lines = changeLines(await changesOf(under))
     expect(lines[0]).toBe('created log')
     expect(lines.length).toBeGreaterThanOrEqual(3)
     expect(new Set(lines.slice(1))).toEqual(new Set(['changed log']))
   })
 
-  it('passes over .git and node_modules, also files of that name, wherever they are', async ({ skip }) => {
+  it('a watcher ignores .git and node_modules at any depth, also as files', async ({ skip }) => {
     const under = await watchedSandbox(make, skip)
     await under.sandbox.exec(
       'mkdir -p .git/objects sub/node_modules/x other && echo x > .git/objects/a && echo x > sub/node_modules/x/y && echo gitdir > other/.git',
     )
-    expect(told(await changesOf(under)).toSorted()).toEqual(['created other', 'created sub'])
+    expect(changeLines(await changesOf(under)).toSorted()).toEqual(['created other', 'created sub'])
   })
 
-  it('passes over what it is told to, and only that', async ({ skip }) => {
+  it('a watcher ignores exactly the given patterns', async ({ skip }) => {
     const under = await watchedSandbox(make, skip, { watch: { ignore: ['*.tmp', 'build'] } })
     await under.sandbox.exec('mkdir build .git && : > build/x && : > a.tmp && : > a.txt && : > .git/HEAD')
-    expect(told(await changesOf(under)).toSorted()).toEqual([
+    expect(changeLines(await changesOf(under)).toSorted()).toEqual([
       'created .git',
       'created .git/HEAD',
       'created a.txt',
     ])
   })
 
-  it('names what it does not follow', async ({ skip }) => {
+  it('a watcher names the directories that it does not cover', async ({ skip }) => {
     const under = await watchedSandbox(make, skip, { watch: { maxEntries: 5 } })
     await under.sandbox.exec('mkdir d; for i in 1 2 3 4 5 6 7 8; do : > d/$i; done')
     expect(await changesOf(under)).toHaveLength(5)
@@ -134,7 +134,7 @@ export function changeCases(make: MakeSandbox): void {
     ])
   })
 
-  it('says that it cannot where it was told not to', async ({ skip }) => {
+  it('a sandbox without a watcher reports the capability none and refuses a flush', async ({ skip }) => {
     await watchedSandbox(make, skip)
     const under = await newSandbox(make, { watch: false })
     expect(under.sandbox.capabilities.watching).toBe('none')

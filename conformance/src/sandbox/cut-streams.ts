@@ -1,11 +1,11 @@
-import type { SandboxKitOptions } from './setting.ts'
+import type { SandboxKitOptions } from './kit.ts'
 
-/** What breaks off must be larger than all that a connection holds. */
+/** The size of a stream that is cut: over a connection it must exceed everything that the buffers hold. */
 export function largeBytes({ remote = false }: SandboxKitOptions, bytes: number): number {
   return remote ? 32 * 1024 ** 2 : bytes
 }
 
-/** The next read of what was cut; over a connection the one behind all that was on its way. Resolves if none fails. */
+/** Reads a cut stream once; over a connection, until the buffered chunks are consumed. Resolves if no read fails. */
 export async function readCut(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { remote = false }: SandboxKitOptions,

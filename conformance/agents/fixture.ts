@@ -15,25 +15,28 @@ import { local } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import { type ModelServer, startModelServer } from '../../packages/agents/test/model/server.ts'
 import { within } from '../src/waiting/within.ts'
-import type { Expected } from './expected.ts'
-import { processesOf, type Seen } from './process-table.ts'
-import { agentCache, modelKey } from './setting.ts'
+import { agentCache, modelKey } from './environment.ts'
+import type { ExpectedBehaviour } from './expected.ts'
+import { type ProcessIdentity, processesOf } from './process-table.ts'
 
-/** One sandbox and one session with a real agent, for one case after the other. */
-export interface Scene {
-  readonly expected: Expected
-  readonly isolation: Isolation
+/** One sandbox and one session with a real agent, shared by consecutive cases. */
+export interface AgentFixture {
+  readonly expected: ExpectedBehaviour
+  readonly isolation: AgentIsolation
   readonly model: ModelServer
   readonly sandbox: HostSandbox
   readonly session: Session
-  /** Every process that was ever seen in it. */
-  readonly seen: Map<string, Seen>
+  /** Every process that was ever seen in the sandbox, by pid and start time. */
+  readonly seen: Map<string, ProcessIdentity>
   close(): Promise<void>
 }
 
-export type Isolation = 'bubblewrap' | 'none'
+export type AgentIsolation = 'bubblewrap' | 'none'
 
-export async function openScene(expected: Expected, isolation: Isolation): Promise<Scene> {
+export async function openFixture(
+  expected: ExpectedBehaviour,
+  isolation: AgentIsolation,
+): Promise<AgentFixture> {
   const { agent, mode } = expected
   const model = await startModelServer()
   const sandbox = await createSandbox({
@@ -59,76 +62,80 @@ export async function openScene(expected: Expected, isolation: Isolation): Promi
   }
 }
 
-/** What a turn came to: its result or its error, and all that the journal has of it. */
-export interface Taken {
+/** The result or error of a turn, and all its events in the journal. */
+export interface TurnRecord {
   readonly turn: string
   readonly result: PromptResult | undefined
   readonly error: VitrineError | undefined
   readonly events: readonly JournalEvent[]
 }
 
-export interface Doing {
-  /** What every question is answered with. */
+export interface TurnActions {
+  /** The answer to every permission request. */
   readonly answer?: PermissionAnswer
-  /** What is done while the turn runs; it is told what happens. */
-  readonly meanwhile?: (watch: Watch) => Promise<void>
+  /** Runs during the turn, with access to its events. */
+  readonly meanwhile?: (watch: TurnEvents) => Promise<void>
 }
 
-export interface Watch {
-  /** The first event of the turn that fits, as soon as it is there. */
-  until(what: string, fits: (event: JournalEvent) => boolean): Promise<JournalEvent>
+export interface TurnEvents {
+  /** Waits for the first event of the turn that matches. */
+  until(what: string, matches: (event: JournalEvent) => boolean): Promise<JournalEvent>
 }
 
-export async function take({ session, sandbox }: Talk, prompt: string, doing: Doing = {}): Promise<Taken> {
-  const { answer, meanwhile = async () => undefined } = doing
-  const heard = listen(session)
-  const unanswer = session.onEvent(({ type, data }) => {
+export async function runTurn(
+  { session, sandbox }: SessionFixture,
+  prompt: string,
+  actions: TurnActions = {},
+): Promise<TurnRecord> {
+  const { answer, meanwhile = async () => undefined } = actions
+  const turnEvents = listen(session)
+  const stopAnswering = session.onEvent(({ type, data }) => {
     if (type !== 'permission.requested' || answer === undefined) return
     session.respondPermission(String(data.permission), answer).catch(() => undefined)
   })
   try {
-    const asked = session.prompt(prompt).then(
+    const prompting = session.prompt(prompt).then(
       (result) => ({ result, error: undefined }),
-      (error: unknown) => ({ result: undefined, error: coded(error) }),
+      (error: unknown) => ({ result: undefined, error: codedError(error) }),
     )
-    asked.catch(() => undefined)
-    await meanwhile(heard)
-    const ending = await asked
-    const finished = await heard.until('turn.finished', ({ type }) => type === 'turn.finished')
+    prompting.catch(() => undefined)
+    await meanwhile(turnEvents)
+    const ending = await prompting
+    const finished = await turnEvents.until('turn.finished', ({ type }) => type === 'turn.finished')
     const { turn = '' } = finished
     return { turn, ...ending, events: (await allEvents(sandbox)).filter((event) => event.turn === turn) }
   } finally {
-    heard.stop()
-    unanswer()
+    turnEvents.stop()
+    stopAnswering()
   }
 }
 
-type Talk = Pick<Scene, 'session' | 'sandbox'>
+type SessionFixture = Pick<AgentFixture, 'session' | 'sandbox'>
 
-/** The turn of a prompt that must end well. */
-export async function said(scene: Talk, prompt: string): Promise<string> {
-  const { error, events, result } = await take(scene, prompt)
+/** Sends a prompt whose turn must end with `ok`, and returns the agent's text. */
+export async function replyTo(fixture: SessionFixture, prompt: string): Promise<string> {
+  const { error, events, result } = await runTurn(fixture, prompt)
   if (error !== undefined) throw error
   if (result?.outcome !== 'ok')
-    throw new Error(`Expected the turn "${prompt}" to end well, got ${JSON.stringify(result)}.`)
+    throw new Error(`Expected the turn "${prompt}" to end with outcome ok, got ${JSON.stringify(result)}.`)
   return textIn(events)
 }
 
-function coded(error: unknown): VitrineError {
+function codedError(error: unknown): VitrineError {
   if (isVitrineError(error)) return error
   throw new Error(`Expected a coded error, got ${String(error)}.`, { cause: error })
 }
 
-function listen(session: Session): Watch & { stop(): void } {
+function listen(session: Session): TurnEvents & { stop(): void } {
   const events: JournalEvent[] = []
   let waiting: (() => void)[] = []
   const stop = session.onEvent((event) => {
     events.push(event)
     for (const wake of waiting.splice(0)) wake()
   })
-  const find = async (fits: (event: JournalEvent) => boolean): Promise<JournalEvent> => {
+  const find = async (matches: (event: JournalEvent) => boolean): Promise<JournalEvent> => {
     for (;;) {
-      const found = events.find(fits)
+      const found = events.find(matches)
       if (found !== undefined) return found
       await new Promise<void>((resolve) => {
         waiting = [...waiting, resolve]
@@ -148,12 +155,12 @@ export async function allEvents({ journal }: Pick<HostSandbox, 'journal'>): Prom
   }
 }
 
-/** What the session has seen so far; it is plain JSON wherever it comes from, and this is its form. */
-export async function transcriptOf({ session }: Pick<Scene, 'session'>): Promise<Transcript> {
+/** The session's transcript. The cast is safe: `transcript()` returns the JSON of this type. */
+export async function transcriptOf({ session }: Pick<AgentFixture, 'session'>): Promise<Transcript> {
   return (await session.transcript()) as Transcript
 }
 
-/** What the agent said to the user. */
+/** The text of the agent's messages to the user. */
 export function textIn(events: readonly JournalEvent[]): string {
   return chunksIn(events, 'agent_message_chunk')
 }
@@ -162,7 +169,7 @@ export function chunksIn(events: readonly JournalEvent[], kind: string): string 
   return events.map((event) => chunkOf(event, kind)).join('')
 }
 
-/** The text of an update of that kind. */
+/** The text of a session update of the given kind, or an empty string. */
 export function chunkOf(event: JournalEvent, kind: string): string {
   const update = updateOf(event)
   return update?.sessionUpdate === kind ? (update.content?.text ?? '') : ''
@@ -173,7 +180,7 @@ interface Update {
   readonly content?: { readonly text?: string }
 }
 
-/** What an agent tells of its session for the first time. */
+/** The session update in an agent's message; undefined if the agent replays an old one. */
 export function updateOf({ type, data }: JournalEvent): Update | undefined {
   if (type !== 'agent.message' || data.direction !== 'out' || data.replay === true) return undefined
   const { params } = data.message as { readonly params?: { readonly update?: Update } }
@@ -184,19 +191,22 @@ export function ofType(events: readonly JournalEvent[], wanted: string): Journal
   return events.filter(({ type }) => type === wanted)
 }
 
-/** A path of the workspace as everybody sees it, and what is there. */
-export function fileIn({ sandbox }: Talk, name: string): { path: string; content: string | undefined } {
+/** The absolute path of a workspace file, and its content if it exists. */
+export function fileIn(
+  { sandbox }: SessionFixture,
+  name: string,
+): { path: string; content: string | undefined } {
   const path = join(sandbox.root, name)
   return { path, content: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
 }
 
-/** A command that takes long, and what no other command line has; claude refuses one that begins with a long sleep. */
+/** A long command and a mark that finds its process. It starts with `echo`: claude refuses one that starts with a long sleep. */
 export function longCommand(): { readonly command: string; readonly mark: string } {
   const mark = `sleep 300.${randomInt(100_000, 999_999)}`
-  return { command: `echo begun && ${mark}`, mark }
+  return { command: `echo started && ${mark}`, mark }
 }
 
-/** Takes note of what runs now, so that it can be asked for when all is over. */
-export function note({ sandbox, seen }: Pick<Scene, 'sandbox' | 'seen'>): void {
+/** Adds the processes that run now to `seen`, so that a later case can check that they have ended. */
+export function recordProcesses({ sandbox, seen }: Pick<AgentFixture, 'sandbox' | 'seen'>): void {
   for (const one of processesOf(sandbox.id)) seen.set(`${one.pid} ${one.started}`, one)
 }

@@ -10,7 +10,7 @@ import { inScratch } from '../scratch.ts'
 const script = fileURLToPath(new URL('./trivial-agent.ts', import.meta.url))
 const command = [process.execPath, '--disable-warning=ExperimentalWarning', script]
 
-/** The trivial agent in a sandbox of a host with a journal on disk. */
+/** Runs the trivial agent in a sandbox of a host with a journal on disk. */
 export async function inHost<T>(
   signal: AbortSignal,
   run: (sandbox: HostSandbox, data: string) => Promise<T>,
@@ -26,7 +26,7 @@ export async function inHost<T>(
   })
 }
 
-/** The same agent as the protocol's own SDK talks with it, and nothing else. */
+/** Runs the same agent with only the ACP SDK. */
 export async function bare<T>(
   signal: AbortSignal,
   onUpdate: () => void,

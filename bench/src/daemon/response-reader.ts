@@ -1,7 +1,7 @@
 type Part = 'head' | 'size' | 'bytes' | 'after' | 'done'
 
-/** Finds the end of an answer in bytes that come in parts: by its length, or chunk by chunk. */
-export class AnswerReader {
+/** Finds the end of an HTTP response in a byte stream, by its content length or its chunks. */
+export class ResponseReader {
   status = 0
   bodyBytes = 0
   #part: Part = 'head'
@@ -14,7 +14,7 @@ export class AnswerReader {
     this.#onBody = onBody
   }
 
-  /** Whether it is complete with these. */
+  /** Adds bytes and returns whether the response is complete. */
   feed(bytes: Buffer): boolean {
     let at = 0
     while (at < bytes.length && this.#part !== 'done') {
@@ -49,7 +49,7 @@ export class AnswerReader {
     return at + count
   }
 
-  /** The line with the size of a chunk, or the empty one behind it. */
+  /** Reads the line with the size of a chunk, or the empty line after a chunk. */
   #lineOf(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(10, at)
     this.#line += bytes.toString('latin1', at, end === -1 ? bytes.length : end)

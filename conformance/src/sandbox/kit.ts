@@ -1,11 +1,11 @@
 import type { CallContext, JournalReader, SandboxCore } from '@vitrine/protocol'
 import { afterAll, expect, onTestFailed, onTestFinished } from 'vitest'
 
-/** A sandbox as the kit uses it. */
+/** The part of a sandbox that the kit uses. */
 export type TestedSandbox = Omit<SandboxCore, 'as'> & { as(context: CallContext): TestedSandbox }
 
-/** What a test wants of its sandbox; the rest is as the implementation has it by default. */
-export interface SandboxWish {
+/** Options that a test sets for its sandbox. Everything else has the implementation's default. */
+export interface SandboxTestOptions {
   readonly limits?: {
     readonly memoryBytes?: number
     readonly cpus?: number
@@ -28,7 +28,7 @@ export interface SandboxWish {
     readonly deny?: readonly string[]
     readonly otherwise?: 'allow' | 'ask' | 'deny'
   }
-  /** Places beside the workspace that files may be read from, or written to. */
+  /** Directories outside the workspace that the sandbox may read, or write if `writable`. */
   readonly grants?: readonly { readonly path: string; readonly writable?: boolean }[]
   readonly watch?:
     | false
@@ -38,52 +38,55 @@ export interface SandboxWish {
         readonly imagesTotalBytes?: number
         readonly maxEntries?: number
       }
-  /** Every commit of the journal takes at least so long. */
+  /** The minimum duration of every journal commit. */
   readonly commitMs?: number
 }
 
 export interface SandboxUnderTest {
   readonly sandbox: TestedSandbox
-  /** Stays readable when the sandbox is gone. */
+  /** Stays readable after the sandbox is destroyed. */
   readonly journal: JournalReader
-  /** How many processes have this text in their arguments, seen from where none can hide; absent where there is no such place. */
+  /** Counts the processes with this text in their arguments, from outside the sandbox; absent where that is not possible. */
   count?(text: string): Promise<number>
   close(): Promise<void>
 }
 
-/** A new sandbox that runs, each time. */
-export type MakeSandbox = (wish?: SandboxWish) => Promise<SandboxUnderTest>
+/** Creates and starts a new sandbox on every call. */
+export type MakeSandbox = (options?: SandboxTestOptions) => Promise<SandboxUnderTest>
 
-/** A host of its own: a process whose death must take its sandboxes with it. */
+/** A host in a separate process. When the process is killed, its sandboxes must end too. */
 export interface AnotherHost {
-  /** `kill -9`. */
-  die(): void
+  /** Sends SIGKILL. */
+  kill(): void
   count(text: string): Promise<number>
   dispose(): Promise<void>
 }
 
 export interface SandboxKitOptions {
   /**
-   * The sandbox is at the other end of a connection. Functions cannot be sent there, and bytes are on their way: the few
-   * cases that turn on this ask for the same promise by other means.
+   * Whether the sandbox is used over a connection. Then functions cannot be passed and bytes are buffered in transit; the
+   * few cases that depend on this check the same guarantee in another way.
    */
   readonly remote?: boolean
-  /** Starts another host with a sandbox that spawns these commands, where one can be started. */
+  /** Starts a second host with a sandbox that spawns these commands; absent where that is not possible. */
   startHost?(commands: readonly string[]): Promise<AnotherHost>
 }
 
-/** For one test; it is gone when the test ends. */
-export async function newSandbox(make: MakeSandbox, wish?: SandboxWish): Promise<SandboxUnderTest> {
-  const under = await make(wish)
+/** Creates a sandbox that is closed when the test ends. */
+export async function newSandbox(make: MakeSandbox, options?: SandboxTestOptions): Promise<SandboxUnderTest> {
+  const under = await make(options)
   onTestFinished(() => under.close())
   return under
 }
 
 /**
- * One sandbox for the tests of a `describe` that look at its workspace and its processes only: when a test asks for it,
- * the workspace is empty and no process is listed. The test after one that failed gets a new sandbox.
+ * Shares one sandbox among the tests of a `describe`, for tests that use only its workspace and its processes. Each call
+ * empties the workspace and removes all processes first. After a failed test the next one gets a new sandbox.
  */
-export function sharedSandbox(make: MakeSandbox, wish?: SandboxWish): () => Promise<SandboxUnderTest> {
+export function sharedSandbox(
+  make: MakeSandbox,
+  options?: SandboxTestOptions,
+): () => Promise<SandboxUnderTest> {
   let making: Promise<SandboxUnderTest> | undefined
   const close = async () => {
     const made = making
@@ -94,7 +97,7 @@ export function sharedSandbox(make: MakeSandbox, wish?: SandboxWish): () => Prom
   return async () => {
     onTestFailed(close)
     if (making === undefined) {
-      making = make(wish)
+      making = make(options)
       return making
     }
     const under = await making
