@@ -12,7 +12,7 @@ import { background } from '../src/waiting/background.ts'
 import { eventually } from '../src/waiting/within.ts'
 import { differenceOf, holeFaults, outputFaults, recordFaults, turnFaults } from './crash-faults.ts'
 import { completes, type PromptedTurn, sessionId, Work, write } from './crash-load.ts'
-import { Follower, isMessage } from './follower.ts'
+import { isMessage, TailFollower } from './follower.ts'
 import { KillableDaemon } from './killable-daemon.ts'
 import { countProcesses } from './sandboxes.ts'
 
@@ -35,9 +35,9 @@ it.each([
     await daemon.start()
     const sandbox = await connect().create()
     // These followers live through all kills and are never recreated.
-    const storeFollower = new Follower(connect().events(), lastMessage)
+    const storeFollower = new TailFollower(connect().events(), lastMessage)
     const sandboxFollowers = numbers(1, 3).map(
-      () => new Follower(connect().journal(sandbox.id).tail(), lastMessage),
+      () => new TailFollower(connect().journal(sandbox.id).tail(), lastMessage),
     )
     const stopWriting = new AbortController()
     onTestFinished(() => stopWriting.abort())
@@ -93,7 +93,7 @@ it.each([
 async function killInTheMiddle(
   daemon: KillableDaemon,
   work: Work,
-  followers: readonly Follower[],
+  followers: readonly TailFollower[],
   random: Random,
 ): Promise<void> {
   await work.begin()

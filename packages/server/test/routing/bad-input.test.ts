@@ -20,7 +20,11 @@ describe('a body', () => {
     async (body) => {
       const headers = { 'content-type': 'application/json' }
       const problem = await send('POST', '/v1/exec', { body, headers })
-      expect(problem).toMatchObject({ status: 400, code: 'body_invalid', detail: 'body: expected valid JSON.' })
+      expect(problem).toMatchObject({
+        status: 400,
+        code: 'body_invalid',
+        detail: 'body: expected valid JSON.',
+      })
     },
   )
 
