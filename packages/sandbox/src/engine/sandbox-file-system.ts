@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
-import { AccessRoots, type PlaceMount } from '../files/access-roots.ts'
+import { AccessRoots, type RootMount } from '../files/access-roots.ts'
 import type { FileContext } from '../files/file-context.ts'
 import { Staging } from '../files/staging.ts'
 import type { Launched, Machine } from '../machine/machine.ts'
@@ -149,7 +149,7 @@ export class SandboxFileSystem {
 }
 
 /** Directories of this machine that commands see in the workspace. */
-function mountsIn({ binds }: Settings, { root, capabilities }: Machine): readonly PlaceMount[] {
+function mountsIn({ binds }: Settings, { root, capabilities }: Machine): readonly RootMount[] {
   if (capabilities.isolation === 'none') return []
   return binds.filter(({ source, target }) => target.startsWith(`${root}/`) && statSync(source).isDirectory())
 }

@@ -21,7 +21,7 @@ import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { closingStream } from '../files/closing-stream.ts'
 import { fileError } from '../files/errors.ts'
 import { statOf } from '../files/file-context.ts'
-import type { Identity } from '../files/identity.ts'
+import type { FileIdentity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
 import { closeFile, fileSource, isSmall, type OpenFile, openFile, readSmall } from '../files/read.ts'
 import { search } from '../files/search.ts'
@@ -300,14 +300,17 @@ export class SandboxFiles implements Files {
     })
   }
 
-  #begin(path: string, { user, signal }: FileOptions): { side: SandboxFileSystem; as: Identity | undefined } {
+  #begin(
+    path: string,
+    { user, signal }: FileOptions,
+  ): { side: SandboxFileSystem; as: FileIdentity | undefined } {
     checkPath('path', path)
     if (signal?.aborted) throw cancelled(signal)
     const side = this.#core.files()
     return { side, as: user === undefined ? undefined : side.machine.fileUser(user) }
   }
 
-  #archiving(side: SandboxFileSystem, as: Identity | undefined, { signal }: FileOptions): Archiving {
+  #archiving(side: SandboxFileSystem, as: FileIdentity | undefined, { signal }: FileOptions): Archiving {
     return {
       room: side.context,
       limits: this.#core.settings.archiveLimits,
@@ -321,7 +324,7 @@ export class SandboxFiles implements Files {
     op: string,
     path: string,
     options: FileOptions,
-    run: (side: SandboxFileSystem, as: Identity | undefined) => T,
+    run: (side: SandboxFileSystem, as: FileIdentity | undefined) => T,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     return this.#journal.operateAtOnce(
@@ -340,7 +343,7 @@ export class SandboxFiles implements Files {
     path: string,
     facts: Facts,
     options: FileOptions,
-    run: (side: SandboxFileSystem, as: Identity | undefined, signal: AbortSignal) => T | Promise<T>,
+    run: (side: SandboxFileSystem, as: FileIdentity | undefined, signal: AbortSignal) => T | Promise<T>,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     const { signal } = options

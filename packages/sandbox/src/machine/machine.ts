@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Capabilities } from '@vitrine/protocol'
-import type { Identity } from '../files/identity.ts'
+import type { FileIdentity } from '../files/identity.ts'
 
 /** One program to start, with nothing left to decide. */
 export interface Launch {
@@ -74,7 +74,7 @@ export interface Machine {
   /** Whether what the host makes in the workspace must be given to its owner. */
   readonly givesFilesAway: boolean
   /** A user in the numbers of the workspace's disk. */
-  fileUser(name: string): Identity
+  fileUser(name: string): FileIdentity
   /** Variables that every command gets. */
   readonly environment: Readonly<Record<string, string>>
   /** Rejects with a coded error when the program could not be started. */

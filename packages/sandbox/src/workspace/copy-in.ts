@@ -95,8 +95,7 @@ export async function copyIn(
 function placeFile(room: FileContext, staged: Handle, name: string, target: string): void {
   walk(room.places, target, { follow: false }, (spot) => {
     mustBeWritable(room, spot)
-    if (spot.entry !== undefined)
-      throw new VitrineError('file_exists', `There is something at ${target} already.`)
+    if (spot.entry !== undefined) throw new VitrineError('file_exists', `${target} already exists.`)
     withParents(room, spot, { parents: true }, (parent, last) =>
       move({ parent: staged, name }, { parent, name: last }, target),
     )
