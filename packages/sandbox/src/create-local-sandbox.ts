@@ -8,7 +8,7 @@ import { settingsOf } from './engine/settings.ts'
 import { type LocalProvider, local } from './local.ts'
 import { assertCompiled, type CommandPolicy } from './policy/command-policy.ts'
 import { Preparation } from './workspace/preparation.ts'
-import { type Plan, readManifest } from './workspace/read-manifest.ts'
+import { readManifest, type WorkspacePlan } from './workspace/read-manifest.ts'
 
 export interface LocalSandboxOptions {
   readonly provider?: LocalProvider
@@ -63,7 +63,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
       await sandbox.lifecycle.start()
     } catch (error) {
       await core.abandon().catch(() => undefined)
-      throw preparation === undefined ? error : await preparation.takeBack(error)
+      throw preparation === undefined ? error : await preparation.rollBack(error)
     }
     return sandbox
   } catch (error) {
@@ -72,6 +72,6 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   }
 }
 
-function withEnvironment(options: LocalOptions, plan: Plan | undefined): LocalOptions {
+function withEnvironment(options: LocalOptions, plan: WorkspacePlan | undefined): LocalOptions {
   return plan === undefined ? options : { ...options, env: { ...options.env, ...plan.env } }
 }

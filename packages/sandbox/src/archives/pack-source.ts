@@ -1,4 +1,4 @@
-import type { Source } from '../files/closing-stream.ts'
+import type { StreamSource } from '../files/closing-stream.ts'
 import type { Handle } from '../files/handle.ts'
 import type { ByteSource } from './byte-source.ts'
 import { compress } from './compression.ts'
@@ -6,7 +6,7 @@ import { type PackOptions, pack } from './pack.ts'
 import type { TarScheme } from './scheme.ts'
 
 /** A directory as a tar, packed as it is asked for. Closing it closes everything. */
-export function packSource(directory: Handle, scheme: TarScheme, options: PackOptions = {}): Source {
+export function packSource(directory: Handle, scheme: TarScheme, options: PackOptions = {}): StreamSource {
   const packed = pack(directory, options)
   const chunks = scheme === 'tar' ? packed : compress(pullOf(packed), scheme)
   return {

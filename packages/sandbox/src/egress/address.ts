@@ -17,7 +17,7 @@ export type AddressKind =
 
 type Range = readonly [cidr: string, kind: AddressKind]
 
-// Metadata services stand in the midst of ordinary ranges: the first range that fits counts.
+// Metadata services are inside larger ranges, so they come first: the first matching range counts.
 const ranges4 = [
   ['169.254.169.254/32', 'metadata'],
   ['169.254.170.2/32', 'metadata'],
@@ -45,12 +45,12 @@ const ranges6 = [
   ['ff00::/8', 'multicast'],
   ['fec0::/10', 'private'],
   ['fc00::/7', 'private'],
-  // Where the inner IPv4 address stands differs by network (NAT64 of one's own) or is disguised (Teredo).
+  // The position of the embedded IPv4 address depends on the network (local NAT64) or is obfuscated (Teredo).
   ['64:ff9b:1::/48', 'reserved'],
   ['2001::/32', 'reserved'],
 ] as const satisfies Range[]
 
-/** Where an inner IPv4 address stands: how many bits are below it. Mapped ones are IPv4 already. */
+/** IPv6 ranges that embed an IPv4 address, with its bit offset. IPv4-mapped addresses are parsed as IPv4 already. */
 const wrappers = [
   ['2002::/16', 80n],
   ['64:ff9b::/96', 0n],
@@ -58,7 +58,7 @@ const wrappers = [
   ['::/96', 0n],
 ] as const
 
-/** What kind of place an address is. One that wraps an IPv4 address is what the inner one is. */
+/** Classifies an address. An IPv6 address that embeds an IPv4 address has the kind of the embedded one. */
 export function addressKind(text: string): AddressKind {
   const address = readResolved(text)
   return address === undefined ? 'unreadable' : kindOf(address)
@@ -73,8 +73,8 @@ function kindOf(address: Address): AddressKind {
 }
 
 /**
- * Why a listed target must not be dialed at an address its name resolved to, if it must not.
- * Private ranges are open to listed names: that is how intranets are reached.
+ * Returns why a listed target must not be dialed at an address that its name resolved to; undefined if it may.
+ * Listed names may resolve to private ranges, so that hosts of an intranet can be allowed.
  */
 export function addressRefusal(target: Target, text: string, allow: AllowList): string | undefined {
   const kind = addressKind(text)

@@ -1,13 +1,13 @@
 import { VitrineError } from '@vitrine/protocol'
 import { readTarget, showTarget, type Target } from './target.ts'
 
-/** What a sandbox may reach: exact hosts with exact ports. */
+/** The targets that a sandbox may connect to: exact hosts with exact ports. */
 export interface AllowList {
   has(target: Target): boolean
 }
 
 /**
- * Reads the entries of an allow-list. One bad entry and there is no list: half a policy is none.
+ * Parses the entries of an allow-list. One invalid entry rejects the whole list, so that no policy applies partially.
  *
  * @example
  * readAllowList(['registry.example:443', 'localhost:11434', '[::1]:3000'])
@@ -23,12 +23,12 @@ export function readAllowList(entries: readonly string[], name = 'allow'): Allow
 }
 
 function readEntry(entry: unknown, name: string): string {
-  const read = typeof entry === 'string' ? readTarget(entry) : { reason: 'it is not a text' }
+  const read = typeof entry === 'string' ? readTarget(entry) : { reason: 'it is not a string' }
   if ('host' in read) return showTarget(read)
   throw new VitrineError(
     'argument_invalid',
     `${name}: expected exactly one host and one port such as "registry.example:443", ` +
-      `got ${JSON.stringify(entry)}: ${read.reason}. List each host and port as an entry of its own.`,
+      `got ${JSON.stringify(entry)}: ${read.reason}. Add a separate entry for each host and port.`,
     { details: { argument: name } },
   )
 }

@@ -5,7 +5,10 @@ export interface Dialed {
   readonly address: string
 }
 
-/** Tries checked addresses in order; never a name, which could resolve differently by now. All share the limit. */
+/**
+ * Connects to the first address that accepts. It takes checked addresses, never a name, because a second lookup could
+ * resolve differently. The time limit is divided among the addresses.
+ */
 export async function dial(
   addresses: readonly string[],
   port: number,
@@ -27,13 +30,13 @@ function dialOne(address: string, port: number, limitMs: number, signal: AbortSi
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true })
   const giveUp = (why: string) => socket.destroy(new Error(why))
-  const leave = () => giveUp('the client went away')
-  const timer = setTimeout(() => giveUp('it did not answer in time'), limitMs)
-  signal.addEventListener('abort', leave)
+  const onAbort = () => giveUp('the client went away')
+  const timer = setTimeout(() => giveUp('the connection attempt timed out'), limitMs)
+  signal.addEventListener('abort', onAbort)
   socket.once('connect', () => resolve(socket))
   socket.on('error', reject)
   return promise.finally(() => {
     clearTimeout(timer)
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', onAbort)
   })
 }

@@ -1,10 +1,10 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** Servers inside the sandbox are reached directly. */
+/** Connections to servers inside the sandbox bypass the proxy. */
 const ownLoopback = 'localhost,127.0.0.1,::1'
 
 /**
- * The variables that send a sandbox's programs through the proxy on its own loopback.
+ * The environment variables that make programs in a sandbox use the proxy on the sandbox's loopback interface.
  *
  * @example
  * proxyEnvironment(3128).HTTPS_PROXY // 'http://127.0.0.1:3128'
@@ -18,7 +18,7 @@ export function proxyEnvironment(port: number): Readonly<Record<string, string>>
     HTTPS_PROXY: proxy,
     ALL_PROXY: proxy,
     NO_PROXY: ownLoopback,
-    // Some programs read only the small letters.
+    // Some programs read only the lower-case names.
     http_proxy: proxy,
     https_proxy: proxy,
     all_proxy: proxy,

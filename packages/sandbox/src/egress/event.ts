@@ -1,6 +1,6 @@
 import { randomHex } from '@vitrine/protocol'
 
-/** One fact about one connection of a sandbox, to be journaled. */
+/** A journal event about one outgoing connection of a sandbox. */
 export type EgressEvent =
   | {
       readonly type: 'network.allowed'
@@ -8,37 +8,37 @@ export type EgressEvent =
     }
   | { readonly type: 'network.refused'; readonly data: ConnectionData & { readonly reason: string } }
 
-/** A type, since a journal takes no interface as `data`. */
+/** A type alias, because an interface is not assignable to the journal's `data`. */
 export type ConnectionData = {
   /** The same in `opened` and `closed`. */
   readonly connection: string
   readonly host: string
-  /** 0 where the target was not understood. */
+  /** 0 if the target could not be parsed. */
   readonly port: number
   readonly address?: string
   readonly reason?: string
-  /** Towards the sandbox: what came from the target, its HTTP headers included. */
+  /** Bytes received from the target, including HTTP headers. */
   readonly bytesIn?: number
-  /** From the sandbox: what was sent to the target, its HTTP headers included. */
+  /** Bytes sent to the target, including HTTP headers. */
   readonly bytesOut?: number
   readonly durationMs?: number
   readonly process?: string
 }
 
-/** Resolves once the event is safe; nothing is dialed before. */
-export type RecordReach = (event: EgressEvent) => Promise<void>
+/** Resolves once the event is committed. The proxy dials only after that. */
+export type RecordEgress = (event: EgressEvent) => Promise<void>
 
-const longestHost = 255
+const maxHostLength = 255
 
 export function newConnectionId(): string {
   return `conn_${randomHex(16)}`
 }
 
-/** What was asked for, bounded and without the password of a `user:password@host`. */
+/** Truncates a requested host for the journal and removes the password of a `user:password@host`. */
 export function boundedHost(raw: string): string {
   return raw
-    .slice(0, 2 * longestHost)
+    .slice(0, 2 * maxHostLength)
     .replace(/:[^:@]*@/g, ':…@')
-    .slice(0, longestHost)
+    .slice(0, maxHostLength)
     .toWellFormed()
 }

@@ -1,13 +1,13 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { endToEnd, tokens } from './headers.ts'
-import type { PlainRequest } from './plain-request.ts'
-import { answer, sendAnswer } from './proxy-response.ts'
+import { endToEndHeaders, tokens } from './headers.ts'
+import type { PlainRequest } from './proxy-request.ts'
+import { proxyResponse, sendResponse } from './proxy-response.ts'
 import { shortReason } from './resolve.ts'
 import { showTarget } from './target.ts'
 
-/** Sends one request over a connection of its own, written anew from what was understood of it. */
+/** Sends a request over its own connection, serialised again from the parsed parts instead of copied byte by byte. */
 export function forward(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -16,9 +16,9 @@ export function forward(
 ): void {
   const fail = (why: string) => {
     upstream.destroy()
-    // What has begun to flow is ended by how it ends.
+    // A response that has started cannot be replaced: destroying the upstream socket ends it.
     if (response.headersSent) return
-    sendAnswer(response, answer(502, showTarget(plain.target), why))
+    sendResponse(response, proxyResponse(502, showTarget(plain.target), why))
   }
   const outgoing = httpRequest({
     createConnection: () => upstream,
@@ -27,11 +27,11 @@ export function forward(
     headers: Object.fromEntries(plain.headers),
     setHost: false,
   })
-  outgoing.on('error', (error) => fail(`it broke off: ${error.message}`))
-  outgoing.on('response', (reply) => passOn(reply, response, fail))
+  outgoing.on('error', (error) => fail(`the connection failed: ${error.message}`))
+  outgoing.on('response', (reply) => relayResponse(reply, response, fail))
   outgoing.on('close', () => {
-    fail('it closed without an answer')
-    // The rest of a body that nobody wants any more, so that the next request can be found.
+    fail('it closed the connection without a response')
+    // Discard the rest of the request body, so that the parser reaches the next request.
     incoming.unpipe(outgoing)
     incoming.resume()
   })
@@ -40,15 +40,15 @@ export function forward(
   incoming.pipe(outgoing)
 }
 
-function passOn(reply: IncomingMessage, response: ServerResponse, fail: (why: string) => void): void {
+function relayResponse(reply: IncomingMessage, response: ServerResponse, fail: (why: string) => void): void {
   const { headersDistinct, statusCode = 502, statusMessage } = reply
   const encodings = tokens(headersDistinct['transfer-encoding'])
   try {
     if (encodings.length > 0 && encodings.join() !== 'chunked') throw new Error('unknown Transfer-Encoding')
     response.sendDate = false
-    response.writeHead(statusCode, statusMessage, Object.fromEntries(endToEnd(headersDistinct)))
+    response.writeHead(statusCode, statusMessage, Object.fromEntries(endToEndHeaders(headersDistinct)))
     pipeline(reply, response, () => undefined)
   } catch (error) {
-    fail(`its answer cannot be passed on: ${shortReason(error)}`)
+    fail(`its response cannot be forwarded: ${shortReason(error)}`)
   }
 }

@@ -1,7 +1,7 @@
-/** Headers by name in small letters, each with all its values. */
-export type Headers = Readonly<Record<string, readonly string[] | undefined>>
+/** Headers by lower-case name, each with all its values. */
+export type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>
 
-/** Meant for the proxy, not for whoever is behind it. */
+/** Headers between a client and the proxy, which are not forwarded. */
 const hopByHop = new Set([
   'connection',
   'expect',
@@ -17,22 +17,22 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-/** Say where a message ends or whom it is for: never dropped because `Connection` names them. */
+/** Headers that define a message's length and target: forwarded even if `Connection` names them. */
 const framing = new Set(['content-length', 'host'])
 
-/** The headers that travel on. */
-export function endToEnd(headers: Headers): Map<string, string | string[]> {
+/** Returns the headers that are forwarded. */
+export function endToEndHeaders(headers: HeaderValues): Map<string, string | string[]> {
   const named = new Set(tokens(headers.connection))
-  const kept = new Map<string, string | string[]>()
+  const forwarded = new Map<string, string | string[]>()
   for (const [name, values = []] of Object.entries(headers)) {
     if (hopByHop.has(name) || (named.has(name) && !framing.has(name))) continue
     const [only] = values
-    if (only !== undefined) kept.set(name, values.length === 1 ? only : [...values])
+    if (only !== undefined) forwarded.set(name, values.length === 1 ? only : [...values])
   }
-  return kept
+  return forwarded
 }
 
-/** The parts of a list header, in small letters. */
+/** Splits a comma-separated header into lower-case tokens. */
 export function tokens(values: readonly string[] | undefined): string[] {
   return (values ?? []).flatMap((value) => value.split(',')).map((token) => token.trim().toLowerCase())
 }

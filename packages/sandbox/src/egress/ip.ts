@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** An address as one number, with the one spelling that it is compared by. */
+/** An IP address as a number and in its canonical spelling. */
 export interface Address {
   readonly family: 4 | 6
   readonly value: bigint
@@ -9,12 +9,12 @@ export interface Address {
 
 const numberForm = /^(?:0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)$/
 
-/** Resolvers take a text whose last label is a number for an address, never for a name. */
+/** Whether the last label is a number: resolvers treat such a text as an address, never as a name. */
 export function endsInNumber(host: string): boolean {
   return /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(host)
 }
 
-/** Every spelling that `inet_aton` takes, in lower case: `127.0.0.1`, `127.1`, `0x7f000001`, `017700000001`. */
+/** Parses every spelling that `inet_aton` accepts, in lower case: `127.0.0.1`, `127.1`, `0x7f000001`, `017700000001`. */
 export function readIPv4(text: string): Address | undefined {
   const parts = text.split('.')
   if (parts.length > 4 || !parts.every((part) => part.length <= 16 && numberForm.test(part))) return undefined
@@ -25,7 +25,7 @@ export function readIPv4(text: string): Address | undefined {
   return ipv4(numbers.reduce((value, number, index) => value | (number << BigInt(24 - 8 * index)), last))
 }
 
-/** Without brackets and zone. An address that only wraps an IPv4 one (`::ffff:127.0.0.1`) is that one. */
+/** Parses an address without brackets and zone. An IPv4-mapped address (`::ffff:127.0.0.1`) becomes IPv4. */
 export function readIPv6(text: string): Address | undefined {
   if (!isIPv6(text) || text.includes('%')) return undefined
   const canonical = new URL(`http://[${text}]`).hostname.slice(1, -1)
@@ -37,7 +37,7 @@ export function readIPv6(text: string): Address | undefined {
   return value >> 32n === 0xffffn ? ipv4(value & 0xffff_ffffn) : { family: 6, value, text: canonical }
 }
 
-/** An address as a resolver prints it: the zone says only on which interface. */
+/** Parses an address as a resolver prints it, ignoring a zone, which names only the interface. */
 export function readResolved(text: string): Address | undefined {
   const [bare = ''] = text.split('%')
   return bare.includes(':') ? readIPv6(bare) : readIPv4(bare)

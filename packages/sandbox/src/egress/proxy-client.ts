@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 
-/** Pipelined requests that may wait on one connection. Real clients send one. */
-const mostPending = 16
+/** The maximum of pipelined requests on one connection. Real clients send one at a time. */
+const maxPending = 16
 
-/** One connection from inside the sandbox, over all the requests that it carries. */
+/** A connection from inside the sandbox, which may carry several requests. */
 export class ProxyClient {
   readonly socket: Socket
   readonly process: string | undefined
-  /** Aborts when the connection is gone. */
-  readonly gone: AbortSignal
-  /** Set once it went too far: whatever else it asks for is not heard. */
+  /** Aborts when the client's connection closes. */
+  readonly disconnected: AbortSignal
+  /** Set once the client exceeded a limit or sent malformed HTTP: further requests are ignored. */
   rejected = false
   readonly #headerMs: number
   #pending = 0
@@ -20,12 +20,12 @@ export class ProxyClient {
     this.socket = socket
     this.process = process
     this.#headerMs = headerMs
-    const leaving = new AbortController()
-    this.gone = leaving.signal
-    setMaxListeners(0, this.gone)
+    const disconnection = new AbortController()
+    this.disconnected = disconnection.signal
+    setMaxListeners(0, this.disconnected)
     socket.once('close', () => {
       clearTimeout(this.#deadline)
-      leaving.abort()
+      disconnection.abort()
     })
     this.#expectRequest()
   }
@@ -35,7 +35,7 @@ export class ProxyClient {
   }
 
   get overLimit(): boolean {
-    return this.#pending >= mostPending
+    return this.#pending >= maxPending
   }
 
   begin(): void {
@@ -48,7 +48,7 @@ export class ProxyClient {
     if (this.idle && !this.socket.destroyed) this.#expectRequest()
   }
 
-  /** Also bounds how long the rest of a refused connection is listened to. */
+  /** Starts the timeout for the next request. It also bounds how long a refused connection stays open. */
   #expectRequest(): void {
     clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => this.socket.destroy(), this.#headerMs)

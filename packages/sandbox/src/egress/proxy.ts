@@ -1,117 +1,129 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { localOptions, parseAs } from '@vitrine/protocol/options'
 import { readAllowList } from './allow-list.ts'
-import type { Reach } from './attempt.ts'
-import type { RecordReach } from './event.ts'
+import type { RecordEgress } from './event.ts'
 import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, reject } from './exchange.ts'
-import { type EgressLimits, reachLimits } from './limits.ts'
+import { ConnectionSemaphore, type EgressContext } from './open-upstream.ts'
 import { ProxyClient } from './proxy-client.ts'
 import { type Lookup, lookupAll } from './resolve.ts'
-import { Semaphore } from './semaphore.ts'
 
-export interface ReachProxyOptions {
-  /** Exactly these hosts with exactly these ports: `'registry.example:443'`. */
+export interface EgressLimits {
+  /** Maximum of concurrent connections; default 256. */
+  readonly connections?: number
+  /** Time limit for the DNS lookup, and again for all connection attempts; default 10 s. */
+  readonly dialMs?: number
+  /** Time limit for the head of each request on a connection to arrive; default 10 s. */
+  readonly headerMs?: number
+  /** Closes a connection after this time without a byte in either direction; default none. */
+  readonly idleMs?: number
+}
+
+export interface EgressProxyOptions {
+  /** The allowed targets, each a host with a port: `'registry.example:443'`. */
   readonly allow: readonly string[]
   readonly lookup?: Lookup
-  readonly record: RecordReach
+  readonly record: RecordEgress
   readonly limits?: EgressLimits
   /** Closes the proxy. */
   readonly signal?: AbortSignal
 }
 
 export interface EgressProxy {
-  /** More that may be reached from now on. */
+  /** Adds targets to the allow-list. */
   allow(entries: readonly string[]): void
-  /** Takes over an accepted connection from inside the sandbox. */
+  /** Serves an accepted connection from inside the sandbox. */
   handle(socket: Socket, from?: { readonly process?: string }): void
-  /** Ends every connection; resolves once all endings are recorded. */
+  /** Closes every connection; resolves once all their ends are recorded. */
   close(): Promise<void>
 }
 
 /**
- * The only way out of a sandbox without network: an HTTP proxy that knows a list and a journal.
+ * An HTTP proxy with an allow-list that records every connection: the only egress of a sandbox without network.
  *
  * @example
  * const proxy = createEgressProxy({ allow: ['registry.example:443'], record: (event) => append(event) })
  * createServer((socket) => proxy.handle(socket)).listen(port, '127.0.0.1')
  */
-export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
-  const { dialMs, headerMs, idleMs, connections } = reachLimits(options.limits ?? {})
-  let listed = [...options.allow]
-  let list = readAllowList(listed)
-  const egress: Reach = {
+export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
+  const { dialMs, headerMs, idleMs, connections } = withDefaultLimits(options.limits ?? {})
+  const entries = [...options.allow]
+  let list = readAllowList(entries)
+  const context: EgressContext = {
     allow: { has: (target) => list.has(target) },
     lookup: options.lookup ?? lookupAll,
     record: options.record,
-    seats: new Semaphore(connections),
+    semaphore: new ConnectionSemaphore(connections),
     upstreams: new Set(),
     dialMs,
     idleMs,
   }
-  const guests = new Map<Duplex, ProxyClient>()
+  const clients = new Map<Duplex, ProxyClient>()
   const running = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
 
-  /** Keeps what is under way known until it is over. */
-  function run(guest: ProxyClient, exchange: () => Promise<void>): void {
-    guest.begin()
+  /** Tracks an exchange until it ends, so that `close()` can wait for it. */
+  function run(client: ProxyClient, exchange: () => Promise<void>): void {
+    client.begin()
     const task = exchange()
-      .catch(() => guest.socket.destroy())
+      .catch(() => client.socket.destroy())
       .then(() => {
-        guest.end()
+        client.end()
         running.delete(task)
       })
     running.add(task)
   }
 
-  function accept(socket: Duplex, exchange: (guest: ProxyClient) => Promise<void>): void {
-    const guest = guests.get(socket)
-    if (guest === undefined || guest.rejected || socket.destroyed) return
-    guest.rejected = guest.overLimit
-    run(guest, () => (guest.rejected ? reject(egress, guest, 'too many requests at once') : exchange(guest)))
+  function accept(socket: Duplex, exchange: (client: ProxyClient) => Promise<void>): void {
+    const client = clients.get(socket)
+    if (client === undefined || client.rejected || socket.destroyed) return
+    client.rejected = client.overLimit
+    run(client, () =>
+      client.rejected ? reject(context, client, 'too many requests at once') : exchange(client),
+    )
   }
 
-  // Never listens: it lends its parser to the sockets that it is given.
+  // This server never listens. It only parses HTTP on the sockets passed to `handle()`.
   const server = createServer({ requireHostHeader: false, keepAliveTimeout: headerMs, noDelay: true })
   server.maxHeadersCount = 0
   const onRequest = (request: IncomingMessage, response: ServerResponse) =>
-    accept(request.socket, (guest) => exchangePlain(egress, guest, request, response))
+    accept(request.socket, (client) => exchangePlain(context, client, request, response))
   server.on('request', onRequest)
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('connect', (request, socket, head) => {
-    // Back in front of what follows, before anything can read that.
+    // Put bytes already read behind the CONNECT head back, before anything else reads from the socket.
     if (head.length > 0) socket.unshift(head)
-    accept(socket, (guest) => exchangeTunnel(egress, guest, request))
+    accept(socket, (client) => exchangeTunnel(context, client, request))
   })
   server.on('clientError', (error: MalformedError, socket) => {
-    const guest = guests.get(socket)
-    if (guest?.rejected) return
-    if (guest === undefined || !guest.idle || error.rawPacket === undefined) return void socket.destroy()
-    guest.rejected = true
-    run(guest, () => refuseMalformed(egress, guest, error))
+    const client = clients.get(socket)
+    if (client?.rejected) return
+    if (client === undefined || !client.idle || error.rawPacket === undefined) return void socket.destroy()
+    client.rejected = true
+    run(client, () => refuseMalformed(context, client, error))
   })
 
   function handle(socket: Socket, { process }: { readonly process?: string } = {}): void {
     socket.on('error', () => undefined)
     if (closing !== undefined || socket.destroyed) return void socket.destroy()
-    const guest = new ProxyClient(socket, process, headerMs)
-    guests.set(socket, guest)
-    socket.once('close', () => guests.delete(socket))
-    // Whoever accepted it may not have asked for this; a tunnel needs it.
+    const client = new ProxyClient(socket, process, headerMs)
+    clients.set(socket, client)
+    socket.once('close', () => clients.delete(socket))
+    // A tunnel needs half-open sockets, and the accepting server may not have enabled them.
     socket.allowHalfOpen = true
-    // Those above the limit are still told why, up to a point.
-    if (guests.size > 2 * connections)
-      run(guest, () => reject(egress, guest, `more than ${2 * connections} connections at once`))
+    // Connections above the limit get an error response, up to twice the limit; beyond that they are closed at once.
+    if (clients.size > 2 * connections)
+      run(client, () => reject(context, client, `more than ${2 * connections} connections at once`))
     else server.emit('connection', socket)
   }
 
   function close(): Promise<void> {
     closing ??= (async () => {
       options.signal?.removeEventListener('abort', close)
-      for (const { socket } of guests.values()) socket.destroy()
-      for (const upstream of egress.upstreams) upstream.destroy()
+      for (const { socket } of clients.values()) socket.destroy()
+      for (const upstream of context.upstreams) upstream.destroy()
       await Promise.all(running)
     })()
     return closing
@@ -120,9 +132,15 @@ export function createEgressProxy(options: ReachProxyOptions): EgressProxy {
   if (options.signal?.aborted) void close()
   options.signal?.addEventListener('abort', close, { once: true })
   function allow(entries: readonly string[]): void {
-    list = readAllowList([...listed, ...entries])
-    listed = [...listed, ...entries]
+    list = readAllowList([...entries, ...entries])
+    entries = [...entries, ...entries]
   }
 
   return { handle, close, allow }
+}
+
+function withDefaultLimits(given: EgressLimits) {
+  parseAs('limits', localOptions.reachLimits, given)
+  const { connections = 256, dialMs = 10_000, headerMs = 10_000, idleMs } = given
+  return { connections, dialMs, headerMs, idleMs }
 }

@@ -3,18 +3,18 @@ import {
   type ConnectionData,
   type EgressEvent,
   newConnectionId,
-  type RecordReach,
+  type RecordEgress,
 } from './event.ts'
-import type { Target, Unreadable } from './target.ts'
+import type { Target, UnreadableTarget } from './target.ts'
 
-/** What a program asked for: as written, and as understood. */
+/** The target that a program requested, as sent and as parsed. */
 export interface ConnectTarget {
   readonly raw: string
-  readonly target: Target | Unreadable
+  readonly target: Target | UnreadableTarget
   readonly process: string | undefined
 }
 
-/** How a connection ended, for the record. */
+/** The end of a connection, as recorded. */
 export interface ConnectionEnd {
   readonly address: string | undefined
   readonly reason?: string
@@ -22,42 +22,48 @@ export interface ConnectionEnd {
   readonly bytesOut: number
 }
 
-/** A refusal stands, whether or not it could be written down. */
+/** Records a refusal. Never rejects: the refusal holds even if it could not be recorded. */
 export function recordRefused(
-  record: RecordReach,
-  asked: ConnectTarget,
+  record: RecordEgress,
+  requested: ConnectTarget,
   reason: string,
   address?: string,
 ): Promise<void> {
-  return recordPast(record, { type: 'network.refused', data: { ...begun(asked, address), reason } })
+  return recordBestEffort(record, {
+    type: 'network.refused',
+    data: { ...connectionData(requested, address), reason },
+  })
 }
 
-/** Rejects when it could not be written down. Resolves to what records the end of the same connection. */
+/** Records an opened connection and resolves to a function that records its end. Rejects if it cannot be recorded. */
 export async function recordOpened(
-  record: RecordReach,
-  asked: ConnectTarget,
+  record: RecordEgress,
+  requested: ConnectTarget,
   address: string | undefined,
 ): Promise<(ending: ConnectionEnd) => Promise<void>> {
   const started = performance.now()
-  const data = begun(asked, address)
+  const data = connectionData(requested, address)
   await record({ type: 'network.allowed', data: { ...data, phase: 'opened' } })
   return ({ address: last, ...ending }) => {
     const durationMs = Math.round(performance.now() - started)
-    return recordPast(record, {
+    return recordBestEffort(record, {
       type: 'network.allowed',
       data: { ...data, phase: 'closed', ...(last !== undefined && { address: last }), ...ending, durationMs },
     })
   }
 }
 
-/** For what has happened already: the next connection finds out by itself that nothing can be recorded. */
-async function recordPast(record: RecordReach, event: EgressEvent): Promise<void> {
+/** Ignores a failure to record what has already happened; the next connection fails in `recordOpened`. */
+async function recordBestEffort(record: RecordEgress, event: EgressEvent): Promise<void> {
   try {
     await record(event)
   } catch {}
 }
 
-function begun({ raw, target, process }: ConnectTarget, address: string | undefined): ConnectionData {
+function connectionData(
+  { raw, target, process }: ConnectTarget,
+  address: string | undefined,
+): ConnectionData {
   const { host, port } = 'host' in target ? target : { host: boundedHost(raw), port: 0 }
   return {
     connection: newConnectionId(),

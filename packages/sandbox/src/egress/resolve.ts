@@ -4,7 +4,6 @@ import { addressRefusal } from './address.ts'
 import type { AllowList } from './allow-list.ts'
 import { readResolved } from './ip.ts'
 import { showTarget, type Target } from './target.ts'
-import { withTimeLimit } from './time-limit.ts'
 
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
 
@@ -15,15 +14,15 @@ export type Resolution =
       readonly kind: 'refused'
       readonly reason: string
       readonly address?: string
-      /** What its owner can do about it. */
+      /** What the sandbox's owner can do to allow the target. */
       readonly remedy: string
     }
 
 export const lookupAll: Lookup = (host) => systemLookup(host, { all: true, order: 'verbatim' })
 
 /**
- * The addresses that may be dialed for a target. The name is asked for once and one bad address spoils
- * the name: who answers with a good and a bad one does not mean well.
+ * Resolves a target to the addresses that may be dialed. The name is looked up once, and one forbidden address refuses
+ * the whole name: a mix of allowed and forbidden addresses indicates DNS rebinding.
  */
 export async function resolveTarget(
   target: Target,
@@ -31,7 +30,7 @@ export async function resolveTarget(
   signal: AbortSignal,
 ): Promise<Resolution> {
   if (!allow.has(target))
-    return { kind: 'refused', reason: 'it is not on the allow-list', remedy: listing(target) }
+    return { kind: 'refused', reason: 'it is not on the allow-list', remedy: allowHint(target) }
   if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
   let found: string[]
   try {
@@ -43,19 +42,34 @@ export async function resolveTarget(
     const reason = addressRefusal(target, address, allow)
     if (reason === undefined) continue
     const host = readResolved(address)?.text
-    if (host === undefined) return { kind: 'refused', reason, remedy: 'Mend the resolver.' }
-    return { kind: 'refused', reason, address: host, remedy: listing({ host, port: target.port }) }
+    if (host === undefined)
+      return { kind: 'refused', reason, remedy: 'Fix the DNS resolver: it returned an invalid address.' }
+    return { kind: 'refused', reason, address: host, remedy: allowHint({ host, port: target.port }) }
   }
   const addresses = found.flatMap((address) => readResolved(address)?.text ?? [])
   if (addresses.length === 0) return { kind: 'unresolvable', reason: 'the name has no address' }
   return { kind: 'checked', addresses: [...new Set(addresses)] }
 }
 
-function listing(target: Target): string {
+/** Rejects when the promise takes too long or the signal aborts. The work behind the promise is not cancelled. */
+function withTimeLimit<T>(limitMs: number, signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  const { promise: limited, resolve, reject } = Promise.withResolvers<T>()
+  const onAbort = () => reject(new Error('the client went away'))
+  const timer = setTimeout(() => reject(new Error(`no response within ${limitMs} ms`)), limitMs)
+  signal.addEventListener('abort', onAbort)
+  if (signal.aborted) onAbort()
+  promise.then(resolve, reject)
+  return limited.finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  })
+}
+
+function allowHint(target: Target): string {
   return `To allow it, add ${JSON.stringify(showTarget(target))} to the allow-list of this sandbox.`
 }
 
-/** `ENOTFOUND` says more, and gives away less, than a whole message. */
+/** Prefers an error's code: `ENOTFOUND` is clearer than the message and reveals less. */
 export function shortReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message

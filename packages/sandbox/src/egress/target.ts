@@ -1,20 +1,20 @@
 import { domainToASCII } from 'node:url'
 import { endsInNumber, readIPv4, readIPv6 } from './ip.ts'
 
-/** A host and a port in the one spelling that they are compared by. An IPv6 host has no brackets here. */
+/** A host and a port in canonical form. An IPv6 host has no brackets here. */
 export interface Target {
   readonly host: string
   readonly port: number
 }
 
-/** Why a text is not understood, as the end of a sentence about it. */
-export interface Unreadable {
+/** The reason why a text is not a valid target, phrased as the end of a sentence about it. */
+export interface UnreadableTarget {
   readonly reason: string
 }
 
-const longestName = 253
-const longestLabel = 63
-const longestText = 1_024
+const maxNameLength = 253
+const maxLabelLength = 63
+const maxTextLength = 1_024
 
 const refusals: readonly (readonly [RegExp, string])[] = [
   [/\p{Cc}/u, 'it contains a control character'],
@@ -24,19 +24,19 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   [/:\/\//, 'it names a scheme'],
   [/[/?#\\]/, 'it contains a path'],
   [/\*/, 'it contains a wildcard'],
-  [/%/, 'it contains a percent sign, of an encoding or a zone'],
+  [/%/, 'it contains a percent sign (percent-encoding or an IPv6 zone)'],
 ]
 
 /**
- * Reads `host:port` in any spelling into one form. What is not understood is unreadable, never guessed.
+ * Parses `host:port` in any spelling into its canonical form. An ambiguous text is rejected, never guessed.
  *
  * @example
  * readTarget('Registry.Example.:443') // { host: 'registry.example', port: 443 }
  * readTarget('[::ffff:7f00:1]:80') // { host: '127.0.0.1', port: 80 }
  * readTarget('user@host:80') // { reason: 'it names a user before the host' }
  */
-export function readTarget(text: string, defaultPort?: number): Target | Unreadable {
-  if (text.length > longestText) return { reason: 'it is longer than any host and port' }
+export function readTarget(text: string, defaultPort?: number): Target | UnreadableTarget {
+  if (text.length > maxTextLength) return { reason: 'it is longer than any host and port' }
   const refusal = refusals.find(([pattern]) => pattern.test(text))
   if (refusal) return { reason: refusal[1] }
   const [, bracketed, plain, digits] = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::([^:]*))?$/.exec(text) ?? []
@@ -47,16 +47,16 @@ export function readTarget(text: string, defaultPort?: number): Target | Unreada
   return { host, port }
 }
 
-/** The text that a target is listed, compared and shown by. */
+/** The canonical `host:port` text, used to list, compare and show a target. */
 export function showTarget({ host, port }: Target): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function readBracketed(text: string): string | Unreadable {
-  return readIPv6(text)?.text ?? { reason: 'what is in its brackets is not an IPv6 address' }
+function readBracketed(text: string): string | UnreadableTarget {
+  return readIPv6(text)?.text ?? { reason: 'its brackets do not contain an IPv6 address' }
 }
 
-function readHost(text: string | undefined): string | Unreadable {
+function readHost(text: string | undefined): string | UnreadableTarget {
   if (text === undefined) return { reason: 'it is not one host and one port; an IPv6 address needs brackets' }
   const ascii = /^\p{ASCII}*$/u.test(text) ? text.toLowerCase() : domainToASCII(text)
   const name = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii
@@ -65,10 +65,10 @@ function readHost(text: string | undefined): string | Unreadable {
     return readIPv4(name)?.text ?? { reason: 'its host is a number that is not an address' }
   const labels = name.split('.')
   if (labels.includes('')) return { reason: 'its host has an empty label' }
-  if (name.length > longestName || labels.some((label) => label.length > longestLabel))
+  if (name.length > maxNameLength || labels.some((label) => label.length > maxLabelLength))
     return { reason: 'its host is too long' }
   if (!labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/.test(label)))
-    return { reason: 'its host contains a character that no name has' }
+    return { reason: 'its host contains a character that is not allowed in a host name' }
   return name
 }
 

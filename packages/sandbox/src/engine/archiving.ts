@@ -15,7 +15,7 @@ import { makeDirectories } from '../files/change.ts'
 import { type ClosingOptions, closingStream } from '../files/closing-stream.ts'
 import { type FileContext, mustBeWritable, ownerAt } from '../files/file-context.ts'
 import type { Handle } from '../files/handle.ts'
-import { type Identity, must, mustChange } from '../files/identity.ts'
+import { type FileIdentity, must, mustChange } from '../files/identity.ts'
 import { directoryAt } from '../files/list.ts'
 import { openFile } from '../files/read.ts'
 import { stagingInside } from '../files/staging.ts'
@@ -30,7 +30,7 @@ const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
 export interface Archiving {
   readonly context: FileContext
   readonly limits: ArchiveLimits
-  readonly as?: Identity | undefined
+  readonly as?: FileIdentity | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -144,7 +144,7 @@ function mustNotHold(staged: Handle, path: string): void {
 }
 
 /** Resolves the target directory, which may not exist yet, and checks that it may be written. */
-function targetOf(context: FileContext, path: string, as: Identity | undefined) {
+function targetOf(context: FileContext, path: string, as: FileIdentity | undefined) {
   return walk(context.places, path, { as }, (resolved) => {
     const { entry, parent } = resolved
     const displayPath = context.places.displayPath(resolved.path)

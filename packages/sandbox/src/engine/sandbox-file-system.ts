@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
-import { AccessRoots, type PlaceMount } from '../files/access-roots.ts'
+import { AccessRoots, type RootMount } from '../files/access-roots.ts'
 import type { FileContext } from '../files/file-context.ts'
 import { Staging } from '../files/staging.ts'
 import type { Launched, Machine } from '../machine/machine.ts'
 import type { FindRun } from '../watching/find-disk.ts'
-import { watchWorkspace } from '../watching/watch-workspace.ts'
-import type { Watcher } from '../watching/watcher.ts'
+import { type Watcher, watchWorkspace } from '../watching/watch-workspace.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { ActiveTurns } from './active-turns.ts'
 import type { SandboxSettings } from './settings.ts'
@@ -149,7 +148,7 @@ export class SandboxFileSystem {
 }
 
 /** The host's directories that are mounted in the workspace. */
-function mountsIn({ binds }: SandboxSettings, { root, capabilities }: Machine): readonly PlaceMount[] {
+function mountsIn({ binds }: SandboxSettings, { root, capabilities }: Machine): readonly RootMount[] {
   if (capabilities.isolation === 'none') return []
   return binds.filter(({ source, target }) => target.startsWith(`${root}/`) && statSync(source).isDirectory())
 }

@@ -21,7 +21,7 @@ import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { closingStream } from '../files/closing-stream.ts'
 import { fileError } from '../files/errors.ts'
 import { statOf } from '../files/file-context.ts'
-import type { Identity } from '../files/identity.ts'
+import type { FileIdentity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
 import { closeFile, fileSource, isSmall, type OpenFile, openFile, readSmall } from '../files/read.ts'
 import { search } from '../files/search.ts'
@@ -307,14 +307,14 @@ export class SandboxFiles implements Files {
   #prepareCall(
     path: string,
     { user, signal }: FileOptions,
-  ): { fileSystem: SandboxFileSystem; as: Identity | undefined } {
+  ): { fileSystem: SandboxFileSystem; as: FileIdentity | undefined } {
     checkPath('path', path)
     if (signal?.aborted) throw cancelled(signal)
     const fileSystem = this.#core.files()
     return { fileSystem, as: user === undefined ? undefined : fileSystem.machine.fileUser(user) }
   }
 
-  #archiving(fileSystem: SandboxFileSystem, as: Identity | undefined, { signal }: FileOptions): Archiving {
+  #archiving(fileSystem: SandboxFileSystem, as: FileIdentity | undefined, { signal }: FileOptions): Archiving {
     return {
       context: fileSystem.context,
       limits: this.#core.settings.archiveLimits,
@@ -328,7 +328,7 @@ export class SandboxFiles implements Files {
     op: string,
     path: string,
     options: FileOptions,
-    run: (fileSystem: SandboxFileSystem, as: Identity | undefined) => T,
+    run: (fileSystem: SandboxFileSystem, as: FileIdentity | undefined) => T,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     return this.#journal.operateAtOnce(
@@ -347,7 +347,7 @@ export class SandboxFiles implements Files {
     path: string,
     facts: Facts,
     options: FileOptions,
-    run: (fileSystem: SandboxFileSystem, as: Identity | undefined, signal: AbortSignal) => T | Promise<T>,
+    run: (fileSystem: SandboxFileSystem, as: FileIdentity | undefined, signal: AbortSignal) => T | Promise<T>,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     const { signal } = options

@@ -5,35 +5,35 @@ import { outside } from './errors.ts'
 import { isExactText, toBytes, toExactText } from './exact-text.ts'
 import { Handle } from './handle.ts'
 
-/** A directory that paths may lead into. */
+/** An open directory below which paths may be resolved: the workspace, a grant or a mount. */
 export interface AccessRoot {
-  /** As processes see it. */
+  /** The path at which processes in the sandbox see the directory. */
   readonly path: string
   readonly writable: boolean
   readonly directory: Handle
-  /** Processes see it over what lies there on disk. */
+  /** The directory is bind-mounted in the sandbox, so it hides whatever the disk holds at this path. */
   readonly mounted?: boolean
 }
 
-/** A directory of this machine that processes see in the workspace. */
-export interface PlaceMount {
+/** A directory of the host that is mounted in the workspace. */
+export interface RootMount {
   readonly source: string
   readonly target: string
   readonly writable: boolean
 }
 
-export interface PlaceOptions {
+export interface AccessRootsOptions {
   readonly root: string
   readonly home: string
   readonly grants?: readonly Grant[]
-  readonly mounts?: readonly PlaceMount[]
-  readonly onDisk: OnDisk
+  readonly mounts?: readonly RootMount[]
+  readonly onDisk: HostPathOf
 }
 
-/** Where something lies on this machine that processes see at a path. */
-export type OnDisk = (path: string) => string | undefined
+/** Maps a path as processes see it to the path on the host's disk; undefined where the host has none. */
+export type HostPathOf = (path: string) => string | undefined
 
-/** The workspace and what is granted beside it. */
+/** The workspace, the granted directories and the mounts. */
 export class AccessRoots {
   readonly root: AccessRoot
   readonly #all: readonly AccessRoot[]
@@ -42,13 +42,13 @@ export class AccessRoots {
 
   private constructor(root: AccessRoot, grants: readonly AccessRoot[]) {
     this.root = root
-    // The longest first: the nearest one decides, and what is granted over what is there anyway.
+    // Longest path first, so that the nearest root decides. The sort is stable: a grant wins over the workspace.
     this.#all = [...grants, root].toSorted((a, b) => b.path.length - a.path.length)
-    this.#mounts = new Map(grants.filter(({ mounted }) => mounted).map((place) => [place.path, place]))
+    this.#mounts = new Map(grants.filter(({ mounted }) => mounted).map((mount) => [mount.path, mount]))
     this.#depth = Math.max(...this.#all.map(({ path }) => path.split('/').length))
   }
 
-  static open({ root, home, grants = [], mounts = [], onDisk }: PlaceOptions): AccessRoots {
+  static open({ root, home, grants = [], mounts = [], onDisk }: AccessRootsOptions): AccessRoots {
     const opened: AccessRoot[] = []
     try {
       opened.push({ path: root, writable: true, directory: Handle.directory(root) })
@@ -62,35 +62,35 @@ export class AccessRoots {
     }
   }
 
-  /** The place that a path begins in, and the names from there. */
-  locate(path: string): { readonly place: AccessRoot; readonly names: string[] } {
+  /** Finds the root that a path starts in, and the names below that root. A relative path starts in the workspace. */
+  locate(path: string): { readonly root: AccessRoot; readonly names: string[] } {
     const names = toExactText(path).split('/')
-    if (names[0] !== '') return { place: this.root, names }
-    let found: { readonly place: AccessRoot; readonly names: string[] } | undefined
+    if (names[0] !== '') return { root: this.root, names }
+    let found: { readonly root: AccessRoot; readonly names: string[] } | undefined
     const above: string[] = []
     for (const [at, name] of names.entries()) {
       if (name === '..') {
-        // From a place on, it is where the directories lead and not where the text does.
+        // Below a root, ".." must follow the real directories: a link may have led elsewhere than the text says.
         if (found !== undefined) break
         above.pop()
       } else if (name !== '' && name !== '.') above.push(name)
       if (above.length >= this.#depth) break
       const here = `/${above.join('/')}`
-      const place = this.#all.find((one) => one.path === here)
-      if (place !== undefined) found = { place, names: names.slice(at + 1) }
+      const root = this.#all.find((one) => one.path === here)
+      if (root !== undefined) found = { root, names: names.slice(at + 1) }
     }
     if (found === undefined) throw outside(path)
     return found
   }
 
-  /** The nearest place to a path without links. */
+  /** Returns the nearest root that holds a path. The path must not contain links. */
   of(path: string): AccessRoot {
-    const place = this.#of(path)
-    if (place === undefined) throw outside(path)
-    return place
+    const root = this.#of(path)
+    if (root === undefined) throw outside(path)
+    return root
   }
 
-  /** What processes see at a path instead of what lies there on disk. */
+  /** Returns the mount that hides the disk's own content at a path. */
   mountedAt(path: string): AccessRoot | undefined {
     return this.#mounts.get(path)
   }
@@ -99,21 +99,21 @@ export class AccessRoots {
     return this.#mounts.size > 0
   }
 
-  /** Whether something below a path is kept from changes. */
+  /** Whether a read-only grant lies below a path. */
   guarded(path: string): boolean {
     return this.#all.some(
-      (place) => !place.writable && place.mounted !== true && place.path.startsWith(`${path}/`),
+      (root) => !root.writable && root.mounted !== true && root.path.startsWith(`${path}/`),
     )
   }
 
-  /** Where something is mounted below a path, from there. */
+  /** Lists the mounts below a path, relative to it. */
   mountsBelow(path: string): string[] {
     return [...this.#mounts.keys()].flatMap((mount) =>
       mount.startsWith(`${path}/`) ? [mount.slice(path.length + 1)] : [],
     )
   }
 
-  /** How a path is told: from the workspace's root where it is in it. */
+  /** Returns the path that callers and events see: relative to the workspace if it is inside, else absolute. */
   displayPath(path: string): string {
     const { path: root } = this.root
     if (path === root) return '.'
@@ -125,7 +125,7 @@ export class AccessRoots {
   }
 
   #of(path: string): AccessRoot | undefined {
-    return this.#all.find((place) => path === place.path || path.startsWith(`${place.path}/`))
+    return this.#all.find((root) => path === root.path || path.startsWith(`${root.path}/`))
   }
 }
 
@@ -133,37 +133,37 @@ function openGrant(
   { path, writable = false }: Grant,
   root: string,
   home: string,
-  onDisk: OnDisk,
+  onDisk: HostPathOf,
 ): AccessRoot {
   const invalid = (reason: string) =>
     new VitrineError('argument_invalid', `grants: ${JSON.stringify(path)} ${reason}`)
   const full = typeof path === 'string' ? path.replace(/^~(?=\/|$)/, home) : ''
   if (!full.startsWith('/')) throw invalid('is not an absolute path.')
-  const place = posix.normalize(full).replace(/\/+$/, '')
-  if (place === '') throw invalid('would grant everything.')
-  const base = baseOf(place, [root, home], onDisk)
+  const granted = posix.normalize(full).replace(/\/+$/, '')
+  if (granted === '') throw invalid('is the root of the file system, which cannot be granted.')
+  const base = baseOf(granted, [root, home], onDisk)
   const disk = base && onDisk(base)
   if (!base || !disk)
-    throw invalid('is nothing of this machine: grant a part of HOME or of what is in `binds`.')
+    throw invalid("is not on the host's disk: grant a directory in HOME or in one of the `binds`.")
   let real: string
   try {
     real = realpathSync(disk)
   } catch {
     throw invalid('does not exist.')
   }
-  if (real === '/') throw invalid('leads to the root of this machine.')
-  if (base === place && [root, home].some((own) => isWithin(real, own) && !isWithin(place, own)))
-    throw invalid('leads into the workspace or HOME: grant it by its own path.')
+  if (real === '/') throw invalid("resolves to the root of the host's file system.")
+  if (base === granted && [root, home].some((own) => isWithin(real, own) && !isWithin(granted, own)))
+    throw invalid('resolves into the workspace or HOME: grant the resolved path instead.')
   let directory: Handle
   try {
     directory = Handle.directory(real)
   } catch {
     throw invalid('is not a directory.')
   }
-  // From here on the sandbox may have changed it: a link is not followed.
-  for (const name of place.slice(base.length).split('/').filter(Boolean)) {
-    // HOME is new with a sandbox.
-    const next = directory.entry(name) ?? (base === home ? made(directory, name) : undefined)
+  // The sandbox can change everything below `base`, so links there are not followed.
+  for (const name of granted.slice(base.length).split('/').filter(Boolean)) {
+    // HOME is empty in a new sandbox, so its directories are created on demand.
+    const next = directory.entry(name) ?? (base === home ? makeOwnedDirectory(directory, name) : undefined)
     directory.close()
     if (next?.kind === 'directory') {
       directory = next
@@ -172,13 +172,15 @@ function openGrant(
     next?.close()
     if (next === undefined) throw invalid('does not exist.')
     throw invalid(
-      next.kind === 'symlink' ? 'leads through a link: grant where it leads.' : 'is not a directory.',
+      next.kind === 'symlink'
+        ? 'goes through a symbolic link: grant the target of the link.'
+        : 'is not a directory.',
     )
   }
-  return { path: place, writable, directory }
+  return { path: granted, writable, directory }
 }
 
-function made(parent: Handle, name: string): Handle | undefined {
+function makeOwnedDirectory(parent: Handle, name: string): Handle | undefined {
   mkdirSync(parent.at(name), 0o755)
   const directory = parent.entry(name)
   if (directory?.kind !== 'directory' || process.geteuid?.() !== 0) return directory
@@ -191,30 +193,33 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`)
 }
 
-/** The last part of a path that only the host can change; on a machine without walls, all of what is not the sandbox's. */
-function baseOf(place: string, own: readonly string[], onDisk: OnDisk): string | undefined {
-  const mine = own.filter((folder) => isWithin(place, folder)).toSorted((a, b) => b.length - a.length)[0]
-  if (onDisk('/') !== undefined) return mine ?? place
-  if (onDisk(place) === undefined) return undefined
-  let base = place
+/**
+ * The longest prefix of a path that only the host can change. Without isolation, that is the whole path unless it lies
+ * in one of the sandbox's own folders.
+ */
+function baseOf(path: string, own: readonly string[], onDisk: HostPathOf): string | undefined {
+  const mine = own.filter((folder) => isWithin(path, folder)).toSorted((a, b) => b.length - a.length)[0]
+  if (onDisk('/') !== undefined) return mine ?? path
+  if (onDisk(path) === undefined) return undefined
+  let base = path
   for (let up = posix.dirname(base); isBelow(base, up, onDisk); up = posix.dirname(base)) base = up
   return base
 }
 
-/** Whether it lies in the other on disk too, and is not mounted over it. */
-function isBelow(path: string, up: string, onDisk: OnDisk): boolean {
+/** Whether a path is in its parent directory on the host's disk too, and not a mount on top of it. */
+function isBelow(path: string, up: string, onDisk: HostPathOf): boolean {
   const folder = onDisk(up)
   return folder !== undefined && onDisk(path) === posix.join(folder, posix.basename(path))
 }
 
-/** A path as callers give it. */
+/** Rejects a caller's path that no file can have. */
 export function checkPath(name: string, path: unknown): asserts path is string {
   const invalid = (reason: string) => new VitrineError('argument_invalid', `${name}: ${reason}`)
   if (typeof path !== 'string' || path === '') throw invalid('expected a path.')
-  if (path.includes('\0')) throw invalid('a path holds no NUL character.')
+  if (path.includes('\0')) throw invalid('a path must not contain a NUL character.')
   if (/^[A-Za-z]:[\\/]/.test(path) || path.startsWith('\\\\'))
-    throw invalid(`${JSON.stringify(path)} is a path of Windows; use one with "/".`)
-  if (!isExactText(path)) throw invalid('it holds half a character.')
+    throw invalid(`${JSON.stringify(path)} is a Windows path; use "/" as the separator.`)
+  if (!isExactText(path)) throw invalid('the path contains an unpaired surrogate.')
   const bytes = Buffer.byteLength(toBytes(path))
   if (bytes > 4_095) throw new VitrineError('path_too_long', `${name}: a path of ${bytes} bytes is too long.`)
 }

@@ -1,14 +1,14 @@
 const bufferBytes = 256 * 1024
 
 export interface BufferedReader {
-  /** The next bytes, nothing at the end. They are good until the next ones are asked for. */
+  /** Resolves to the next bytes, or to undefined at the end. They are valid until the next call. */
   read(): Promise<Uint8Array | undefined>
   cancel(reason?: unknown): Promise<void>
 }
 
 /**
- * Reads a stream of bytes into one buffer from beginning to end: new memory for every part would pile up until it is
- * collected. A stream that takes no buffers gives its own parts.
+ * Reads a whole byte stream through one buffer, because a new allocation per chunk would accumulate until the next
+ * garbage collection. A stream that does not support BYOB readers yields its own chunks.
  */
 export function bufferedReader(stream: ReadableStream<Uint8Array>): BufferedReader {
   const byob = byobReader(stream)
@@ -27,7 +27,7 @@ export function bufferedReader(stream: ReadableStream<Uint8Array>): BufferedRead
   return {
     async read() {
       const lent = buffer ?? Buffer.allocUnsafeSlow(bufferBytes).buffer
-      // The stream takes the buffer over, and gives it back with the part, at the end too.
+      // The read detaches the buffer and returns it with the chunk, at the end of the stream too.
       buffer = undefined
       const { done, value } = await byob.read(new Uint8Array(lent))
       buffer = value?.buffer

@@ -1,43 +1,46 @@
 import { cancelled } from './time-slice.ts'
 
-/** Where a stream has its bytes from. */
-export interface Source {
-  /** Nothing at the end. */
+/** The source of a stream's bytes. */
+export interface StreamSource {
+  /** Resolves to the next chunk, or to undefined at the end. */
   next(): Promise<Uint8Array | undefined>
-  /** Reads straight into the buffer of a consumer that brings one: how many bytes, 0 at the end. */
+  /** Reads directly into a BYOB consumer's buffer. Resolves to the number of bytes, 0 at the end. */
   into?(buffer: Uint8Array): Promise<number>
-  /** Its parts are good only until the next one: they are copied. */
+  /** Chunks are valid only until the next one, so they have to be copied. */
   readonly lent?: boolean
-  /** Called once, and never while a part is being read. */
+  /** Called once, and never during a read. */
   close(): void | Promise<void>
 }
 
 /** How a stream ended. */
 export interface StreamEnd {
   readonly bytes: number
-  /** It was left before its end. */
+  /** The consumer cancelled, or the stream failed, before its end. */
   readonly left: boolean
 }
 
 export interface ClosingOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called once, however it ends: read to the end, left, cancelled or broken. */
+  /** Called once, whether the stream was read to its end, cancelled by its consumer, aborted or failed. */
   ended(end: StreamEnd, error?: unknown): void
 }
 
 /**
- * A stream that reads as it is consumed, and closes its source whatever happens to it. Who brings a buffer of its own
- * (`getReader({ mode: 'byob' })`) is served without any other.
+ * A stream that reads on demand and always closes its source. A consumer with its own buffer
+ * (`getReader({ mode: 'byob' })`) causes no further allocation.
  */
-export function closingStream(source: Source, { signal, ended }: ClosingOptions): ReadableStream<Uint8Array> {
+export function closingStream(
+  source: StreamSource,
+  { signal, ended }: ClosingOptions,
+): ReadableStream<Uint8Array> {
   let bytes = 0
-  let over = false
+  let isOver = false
   let reading: Promise<unknown> = Promise.resolve()
   let rest: Uint8Array | undefined
   let abort: () => void = () => undefined
   const finish = async (left: boolean, error?: unknown) => {
-    if (over) return
-    over = true
+    if (isOver) return
+    isOver = true
     signal?.removeEventListener('abort', abort)
     await reading.catch(() => undefined)
     try {
@@ -47,12 +50,12 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
       ended({ bytes, left: true }, error ?? failure)
     }
   }
-  const give = (controller: ReadableByteStreamController, part: Uint8Array) => {
+  const deliver = (controller: ReadableByteStreamController, part: Uint8Array) => {
     bytes += part.byteLength
     const view = controller.byobRequest?.view
     if (view == null) {
       rest = undefined
-      controller.enqueue(owned(part, source.lent === true))
+      controller.enqueue(transferable(part, source.lent === true))
       return
     }
     const taken = part.subarray(0, view.byteLength)
@@ -79,9 +82,9 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
         else signal?.addEventListener('abort', abort, { once: true })
       },
       async pull(controller) {
-        if (over) return
+        if (isOver) return
         if (rest !== undefined) {
-          give(controller, rest)
+          deliver(controller, rest)
           return
         }
         const view = controller.byobRequest?.view
@@ -92,17 +95,17 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
         try {
           part = await next
         } catch (error) {
-          if (over) return
+          if (isOver) return
           controller.error(error)
           await finish(true, error)
           return
         }
-        if (over) return
+        if (isOver) return
         if (part === undefined || part === 0) await end(controller)
         else if (typeof part === 'number') {
           bytes += part
           controller.byobRequest!.respond(part)
-        } else give(controller, part)
+        } else deliver(controller, part)
       },
       cancel: () => finish(true),
     },
@@ -110,11 +113,11 @@ export function closingStream(source: Source, { signal, ended }: ClosingOptions)
   )
 }
 
-/** A part that is given away with its memory. */
-function owned(part: Uint8Array, lent: boolean): Uint8Array<ArrayBuffer> {
+/** Returns the chunk in an ArrayBuffer that can be transferred to the stream; copies it if its memory is shared. */
+function transferable(part: Uint8Array, lent: boolean): Uint8Array<ArrayBuffer> {
   if (!lent && part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength)
     return new Uint8Array(part.buffer)
-  // Not of a pool, which cannot be given away, and not filled with zeros first.
+  // Not from Node's buffer pool, which cannot be transferred, and without zero-filling.
   const copy = Buffer.allocUnsafeSlow(part.byteLength)
   copy.set(part)
   return copy

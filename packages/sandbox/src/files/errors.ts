@@ -3,29 +3,26 @@ import { errnoOf } from './handle.ts'
 
 const codes: Readonly<Record<string, readonly [code: ErrorCode, message: (path: string) => string]>> = {
   ENOENT: ['file_not_found', (path) => `There is no ${path}.`],
-  EEXIST: ['file_exists', (path) => `There is something at ${path} already.`],
-  ENOTDIR: [
-    'file_not_directory',
-    (path) => `${path} is not a directory, or leads through something that is none.`,
-  ],
+  EEXIST: ['file_exists', (path) => `${path} already exists.`],
+  ENOTDIR: ['file_not_directory', (path) => `${path} or one of its parents is not a directory.`],
   EISDIR: ['file_is_directory', (path) => `${path} is a directory.`],
   ENOTEMPTY: ['directory_not_empty', (path) => `The directory ${path} is not empty.`],
-  ELOOP: ['link_loop', (path) => `The links of ${path} lead nowhere.`],
+  ELOOP: ['link_loop', (path) => `${path} goes through too many symbolic links.`],
   ENAMETOOLONG: ['path_too_long', (path) => `The path ${shortened(path)} is too long.`],
-  EACCES: ['file_denied', (path) => `${path} may not be used that way.`],
-  EPERM: ['file_denied', (path) => `${path} may not be used that way.`],
+  EACCES: ['file_denied', (path) => `${path}: permission denied.`],
+  EPERM: ['file_denied', (path) => `${path}: operation not permitted.`],
   EROFS: ['file_read_only', (path) => `${path} is on a read-only file system.`],
-  ENOSPC: ['disk_full', (path) => `The disk has no room for ${path}.`],
-  EDQUOT: ['disk_full', (path) => `The quota has no room for ${path}.`],
-  EFBIG: ['disk_full', (path) => `${path} would be larger than a file can be here.`],
+  ENOSPC: ['disk_full', (path) => `${path}: no space left on the disk.`],
+  EDQUOT: ['disk_full', (path) => `${path}: the disk quota is exceeded.`],
+  EFBIG: ['disk_full', (path) => `${path} would exceed the largest file size of its file system.`],
   EBUSY: ['file_busy', (path) => `${path} is in use.`],
-  ETXTBSY: ['file_busy', (path) => `${path} is a program that runs.`],
+  ETXTBSY: ['file_busy', (path) => `${path} is a program that is running.`],
   EMFILE: ['files_open', () => 'This process has too many files open.'],
   ENFILE: ['files_open', () => 'This machine has too many files open.'],
   EXDEV: ['unsupported', (path) => `${path} is on another file system: copy it and remove it there.`],
 }
 
-/** What the operating system refused, in words, about a path as the caller gave it. */
+/** Turns an error of the operating system into a VitrineError about the path that the caller gave. */
 export function fileError(error: unknown, path: string): VitrineError {
   if (isVitrineError(error)) return error
   const errno = errnoOf(error)
@@ -45,16 +42,19 @@ function shortened(path: string): string {
 }
 
 export function outside(path: string): VitrineError {
-  return new VitrineError('path_outside', `${shown(path)} leads out of the workspace and of what is granted.`)
+  return new VitrineError(
+    'path_outside',
+    `${shown(path)} is outside the workspace and the granted directories.`,
+  )
 }
 
-/** What goes wrong with a stream that was given is not about the files that it is for. */
+/** Wraps an error of a caller's stream, which must not be reported as an error of the target file. */
 export function sourceFailed(name: string, error: unknown): VitrineError {
   if (isVitrineError(error)) return error
   return new VitrineError('file_failed', `${name}: its stream failed: ${String(error)}`, { cause: error })
 }
 
-/** Runs something and says about which path it failed. */
+/** Runs a function and names the path in any error that it throws. */
 export function about<T>(path: string, run: () => T): T {
   try {
     return run()

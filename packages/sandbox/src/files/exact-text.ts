@@ -1,20 +1,20 @@
 /**
- * Names of files are bytes, and most of them are UTF-8. A byte that is not stands in a text as a lone surrogate
- * U+DC80 to U+DCFF, so that every name has one text and every such text one name.
+ * File names are bytes, usually UTF-8. A byte that is not valid UTF-8 is represented by a lone surrogate U+DC80 to
+ * U+DCFF, so that names and texts map one to one (Python calls this `surrogateescape`).
  */
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
-/** What the file system calls take: the text, or where it stands for other bytes, those. */
+/** Converts a text to a file system argument: the text itself, or its bytes if it represents some that are not UTF-8. */
 export function toBytes(text: string): string | Buffer {
   return text.isWellFormed() ? text : encode(text)
 }
 
-/** True for a text that stands for a name, or for several in a path. */
+/** Whether a text represents a file name or path: well-formed, except for surrogates that represent single bytes. */
 export function isExactText(text: string): boolean {
   return text.isWellFormed() || !loneSurrogate.test(text.replace(/(?<![\ud800-\udbff])[\udc80-\udcff]/g, ''))
 }
 
-/** The one text of a name that may be spelled in several ways: bytes that are UTF-8 after all are read as such. */
+/** Normalises a text: escaped bytes that together are valid UTF-8 become the characters they encode. */
 export function toExactText(text: string): string {
   return text.isWellFormed() ? text : fromBytes(encode(text))
 }
@@ -56,7 +56,7 @@ function decode(bytes: Buffer): string {
   return text
 }
 
-/** Of the valid sequence that begins there, or 0. */
+/** Returns the length of the valid UTF-8 sequence at a position, or 0. */
 function sequenceLength(bytes: Buffer, at: number): number {
   const first = bytes[at]!
   if (first < 0x80) return 1

@@ -2,15 +2,15 @@ import { chmodSync, chownSync, fchmodSync, fchownSync, mkdirSync, type Stats } f
 import { type FileStat, VitrineError } from '@vitrine/protocol'
 import type { AccessRoots } from './access-roots.ts'
 import { errnoOf, type Handle, kindOf } from './handle.ts'
-import { type Identity, mustChange } from './identity.ts'
+import { type FileIdentity, mustChange } from './identity.ts'
 import type { Staging } from './staging.ts'
 import type { ResolvedPath } from './walk.ts'
 
-/** What functions on files work in. */
+/** The state that all file operations of one sandbox share. */
 export interface FileContext {
   readonly places: AccessRoots
   readonly staging: Staging
-  /** True where what is made is given to the owner of the place that it is made in: under a host that is root. */
+  /** New files are chowned to the owner of the access root they are in; true if the host runs as root. */
   readonly chownsToOwner: boolean
 }
 
@@ -19,10 +19,10 @@ interface Owner {
   readonly gid: number
 }
 
-/** Only root gives files to others. */
+/** Only root may change the owner of a file. */
 export const givesFiles = process.geteuid?.() === 0
 
-/** Bits that would make a program run as somebody else are never given. */
+/** Removes setuid and setgid, which would make a program run as another user. */
 export function plainMode(mode: number): number {
   return mode & 0o1777
 }
@@ -35,22 +35,22 @@ export function checkMode(mode: number | undefined): void {
   )
 }
 
-/** Who will own what is made at a path. */
-export function ownerAt(room: FileContext, path: string, as: Identity | undefined): Owner | undefined {
+/** Returns the owner of a file to be created at a path; undefined leaves the host's own user. */
+export function ownerAt(context: FileContext, path: string, as: FileIdentity | undefined): Owner | undefined {
   if (as !== undefined) {
     if (!as.owns)
       throw new VitrineError('unsupported', `Files of the workspace cannot belong to the user "${as.name}".`)
     return givesFiles ? { uid: as.uid, gid: as.gids[0] ?? as.uid } : undefined
   }
-  if (!room.chownsToOwner) return undefined
-  const { directory } = room.places.of(path)
-  // It may have changed hands since it was opened.
+  if (!context.chownsToOwner) return undefined
+  const { directory } = context.places.of(path)
+  // The owner may have changed since the directory was opened.
   directory.restat()
   const { uid, gid } = directory.stats
   return { uid, gid }
 }
 
-/** Gives what is behind a descriptor its owner, then its mode: a change of owner would take bits away. */
+/** Sets the owner of an open file, then its mode: chown clears mode bits. */
 export function giveToOwner(fd: number, owner: Owner | undefined, mode: number): void {
   if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid)
   fchmodSync(fd, plainMode(mode))
@@ -58,40 +58,42 @@ export function giveToOwner(fd: number, owner: Owner | undefined, mode: number):
 
 export function mustBeWritable({ places }: FileContext, { path }: Pick<ResolvedPath, 'path'>): void {
   if (!places.of(path).writable)
-    throw new VitrineError('file_read_only', `${places.displayPath(path)} may be read, not changed.`)
+    throw new VitrineError('file_read_only', `${places.displayPath(path)} is read-only.`)
 }
 
-/** Makes the directories on the way to what is missing, and hands over the last. */
+/** Creates the missing parent directories of a path and passes the last one to `use`. */
 export function withParents<T>(
-  room: FileContext,
-  spot: ResolvedPath,
-  options: { readonly parents?: boolean | undefined; readonly as?: Identity | undefined },
+  context: FileContext,
+  resolved: ResolvedPath,
+  options: { readonly parents?: boolean | undefined; readonly as?: FileIdentity | undefined },
   use: (parent: Handle, name: string) => T,
 ): T {
-  const { parent, missing, path } = spot
+  const { parent, missing, path } = resolved
   if (parent === undefined)
-    throw new VitrineError('argument_invalid', `${room.places.displayPath(path)} cannot be replaced.`)
+    throw new VitrineError('argument_invalid', `${context.places.displayPath(path)} cannot be replaced.`)
   const names = missing.slice(0, -1)
   if (missing.includes('..') || (names.length > 0 && options.parents !== true))
     throw new VitrineError(
       'file_not_found',
-      `The directory of ${room.places.displayPath(path)} does not exist.`,
+      `The directory of ${context.places.displayPath(path)} does not exist.`,
     )
   const made: Handle[] = []
   try {
     let here = parent
     for (const name of names) {
-      here = madeAlready(here, name) ?? makeDirectory(room, here, name, path, options.as, { taken: 'used' })
+      here =
+        existingDirectory(here, name) ??
+        makeDirectory(context, here, name, path, options.as, { taken: 'used' })
       made.push(here)
     }
-    return use(here, missing.at(-1) ?? spot.name)
+    return use(here, missing.at(-1) ?? resolved.name)
   } finally {
     for (const handle of made) handle.close()
   }
 }
 
-/** By somebody else, since the path was followed. */
-function madeAlready(parent: Handle, name: string): Handle | undefined {
+/** Returns a directory that another process has created since the path was resolved. */
+function existingDirectory(parent: Handle, name: string): Handle | undefined {
   const entry = parent.entry(name)
   if (entry === undefined || entry.kind === 'directory') return entry
   entry.close()
@@ -99,18 +101,18 @@ function madeAlready(parent: Handle, name: string): Handle | undefined {
 }
 
 export function makeDirectory(
-  room: FileContext,
+  context: FileContext,
   parent: Handle,
   name: string,
   path: string,
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
   {
     mode = 0o755,
     taken = 'refused',
   }: { readonly mode?: number | undefined; readonly taken?: 'used' | 'refused' } = {},
 ): Handle {
-  mustChange(parent, undefined, as, room.places.displayPath(path))
-  const owner = ownerAt(room, path, as)
+  mustChange(parent, undefined, as, context.places.displayPath(path))
+  const owner = ownerAt(context, path, as)
   let fresh = true
   try {
     mkdirSync(parent.at(name), 0o700)
@@ -121,13 +123,16 @@ export function makeDirectory(
   const made = parent.entry(name)
   if (made?.kind !== 'directory') {
     made?.close()
-    throw new VitrineError('file_busy', `${room.places.displayPath(path)} was changed while it was made.`)
+    throw new VitrineError(
+      'file_busy',
+      `${context.places.displayPath(path)} was changed while it was being created.`,
+    )
   }
-  // Only what was made just now: something else may have taken its place.
+  // Change the owner only of the directory just created: another process may have replaced it.
   if (!fresh || made.stats.uid !== process.geteuid?.()) return made
   if (owner !== undefined) chownSync(made.self, owner.uid, owner.gid)
   chmodSync(made.self, plainMode(mode))
-  // What is made in it next is judged by what it is now.
+  // The permission checks of what is created inside read these stats.
   made.restat()
   return made
 }
@@ -143,17 +148,17 @@ export function fileStat(path: string, stats: Stats, target?: string): FileStat 
   }
 }
 
-export function statOf(room: FileContext, { path, parent, name, entry }: ResolvedPath): FileStat {
-  const told = room.places.displayPath(path)
-  if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
-  return fileStat(told, entry.stats, entry.kind === 'symlink' ? targetOf(parent, name, told) : undefined)
+export function statOf(context: FileContext, { path, parent, name, entry }: ResolvedPath): FileStat {
+  const shown = context.places.displayPath(path)
+  if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
+  return fileStat(shown, entry.stats, entry.kind === 'symlink' ? targetOf(parent, name, shown) : undefined)
 }
 
-function targetOf(parent: Handle | undefined, name: string, told: string): string | undefined {
+function targetOf(parent: Handle | undefined, name: string, shown: string): string | undefined {
   try {
     return parent?.readLink(name)
   } catch (error) {
     if (errnoOf(error) !== 'EINVAL') throw error
-    throw new VitrineError('file_busy', `${told} was changed while it was looked at.`)
+    throw new VitrineError('file_busy', `${shown} was changed while it was being read.`)
   }
 }

@@ -11,13 +11,13 @@ import {
 import { type FileKind, VitrineError } from '@vitrine/protocol'
 import { fromBytes, toBytes } from './exact-text.ts'
 
-/** Opens the name and not the thing: no device wakes up, no FIFO waits. Node has no name for it. */
+/** O_PATH, for which Node has no constant: opens a reference without opening the file, so no device or FIFO reacts. */
 const pathOnly = 0o10000000
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
- * Something on disk that stays the same one, wherever its name goes meanwhile. What is below a directory is reached
- * from here, one name at a time and without following a link, so that nothing can be put in between.
+ * An open file descriptor. It keeps referring to the same file when that is renamed. Entries of a directory are opened
+ * relative to it, one name at a time and without following links, so that a concurrent swap cannot redirect the access.
  */
 export class Handle {
   #stats: Stats
@@ -28,7 +28,7 @@ export class Handle {
     this.#stats = stats
   }
 
-  /** As it was when it was opened, or looked at again. */
+  /** As of the opening or the last `restat()`. */
   get stats(): Stats {
     return this.#stats
   }
@@ -37,14 +37,14 @@ export class Handle {
     this.#stats = fstatSync(this.fd)
   }
 
-  /** Its number, which is another's once this is closed: what comes late is refused. */
+  /** The descriptor's number. Throws after `close()`, since the number may have been reused. */
   get fd(): number {
     if (this.#fd === undefined)
-      throw new VitrineError('sandbox_not_running', 'The sandbox ended before this was done.')
+      throw new VitrineError('sandbox_not_running', 'The sandbox stopped before the operation finished.')
     return this.#fd
   }
 
-  /** A directory of this machine. Its path is trusted. */
+  /** Opens a directory of the host by a trusted path. */
   static directory(path: string): Handle {
     return opened(openSync(path, pathOnly | O_DIRECTORY))
   }
@@ -53,17 +53,17 @@ export class Handle {
     return kindOf(this.stats)
   }
 
-  /** A path to this very thing, good for as long as the handle is open. */
+  /** A path to this file itself, valid while the handle is open. */
   get self(): string {
     return `/proc/self/fd/${this.fd}`
   }
 
-  /** A path to one name below. */
+  /** A path to an entry of this directory. */
   at(name: string): string | Buffer {
     return toBytes(`/proc/self/fd/${this.fd}/${name}`)
   }
 
-  /** What has that name, or nothing. */
+  /** Opens an entry of this directory; undefined if there is none. */
   entry(name: string): Handle | undefined {
     let fd: number
     try {
@@ -75,7 +75,7 @@ export class Handle {
     return opened(fd)
   }
 
-  /** A regular file that can be read, or nothing where it is something else by now. */
+  /** Opens a regular file for reading; undefined if it cannot be opened or is not a regular file. */
   file(name: string): Handle | undefined {
     let fd: number
     try {
@@ -97,7 +97,7 @@ export class Handle {
     return fromBytes(readlinkSync(this.at(name), 'buffer'))
   }
 
-  /** The names below, in no order. */
+  /** The names of the entries, in no particular order. */
   names(): string[] {
     const names = readdirSync(this.self)
     // Names that are not UTF-8 are rare, and reading bytes is slow.
@@ -105,17 +105,17 @@ export class Handle {
     return readdirSync(this.self, 'buffer').map(fromBytes)
   }
 
-  /** The thing itself, for reading or writing. */
+  /** Opens the file itself for reading or writing. */
   open(flags: number): number {
     return openSync(this.self, flags)
   }
 
-  /** Another handle to the same directory. */
+  /** Opens a second handle to the same directory. */
   duplicate(): Handle {
     return Handle.directory(this.self)
   }
 
-  /** Its number, which is the caller's to close from now on. */
+  /** Returns the descriptor's number and leaves closing it to the caller. */
   release(): number {
     const { fd } = this
     this.#fd = undefined

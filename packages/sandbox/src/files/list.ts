@@ -2,27 +2,27 @@ import { opendirSync } from 'node:fs'
 import { type FileList, type FileStat, VitrineError } from '@vitrine/protocol'
 import { type FileContext, fileStat } from './file-context.ts'
 import type { Handle } from './handle.ts'
-import { type Identity, must } from './identity.ts'
+import { type FileIdentity, must } from './identity.ts'
 import { TimeSlice } from './time-slice.ts'
 import { walk } from './walk.ts'
 
 export async function list(
-  room: FileContext,
+  context: FileContext,
   path: string,
   { limit = 10_000, signal }: { readonly limit?: number; readonly signal?: AbortSignal },
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
 ): Promise<FileList> {
-  const pace = new TimeSlice(signal)
-  const { directory, told } = directoryAt(room, path, as)
+  const timeSlice = new TimeSlice(signal)
+  const { directory, shown } = directoryAt(context, path, as)
   try {
     const names = firstNames(directory, limit + 1)
     const entries: FileStat[] = []
     for (const name of names.slice(0, limit).sort()) {
-      if (pace.expired) await pace.yieldToEventLoop()
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       const stats = directory.lstat(name)
       if (stats === undefined) continue
       const target = stats.isSymbolicLink() ? linkOf(directory, name) : undefined
-      entries.push(fileStat(told === '.' ? name : `${told}/${name}`, stats, target))
+      entries.push(fileStat(shown === '.' ? name : `${shown}/${name}`, stats, target))
     }
     return { entries, truncated: names.length > limit }
   } finally {
@@ -30,20 +30,20 @@ export async function list(
   }
 }
 
-/** A directory to work in; to be closed. */
+/** Opens the directory at a path. The caller closes it. */
 export function directoryAt(
-  room: FileContext,
+  context: FileContext,
   path: string,
-  as: Identity | undefined,
-): { readonly directory: Handle; readonly told: string } {
-  return walk(room.places, path, { as }, ({ entry, path: found }) => {
-    const told = room.places.displayPath(found)
-    if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${told}.`)
+  as: FileIdentity | undefined,
+): { readonly directory: Handle; readonly shown: string } {
+  return walk(context.places, path, { as }, ({ entry, path: found }) => {
+    const shown = context.places.displayPath(found)
+    if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
     if (entry.kind !== 'directory')
-      throw new VitrineError('file_not_directory', `${told} is not a directory.`)
-    must(entry, 'read', as, told)
-    must(entry, 'search', as, told)
-    return { directory: entry.duplicate(), told }
+      throw new VitrineError('file_not_directory', `${shown} is not a directory.`)
+    must(entry, 'read', as, shown)
+    must(entry, 'search', as, shown)
+    return { directory: entry.duplicate(), shown }
   })
 }
 
@@ -60,7 +60,7 @@ function firstNames(directory: Handle, count: number): string[] {
   return names.some((name) => name.includes('\ufffd')) ? directory.names().slice(0, count) : names
 }
 
-/** Gone since it was seen, or another thing by now: then it has no target. */
+/** Returns a link's target; undefined if the link was removed or replaced since it was listed. */
 function linkOf(directory: Handle, name: string): string | undefined {
   try {
     return directory.readLink(name)

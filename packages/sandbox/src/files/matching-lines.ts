@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs'
 
 export const blockBytes = 256 * 1024
-/** What has no line break for so long is cut there. */
+/** Longer lines are cut. */
 const maxLineBytes = 1024 * 1024
 const maxTextLength = 500
 
@@ -10,12 +10,12 @@ export interface MatchingLine {
   readonly text: string
 }
 
-/** The lines of an open file that hold a text. Nothing of a file that is not text. */
+/** Yields the lines of an open file that contain a text, and undefined after each block. Binary files yield none. */
 export function* matchingLines(
   fd: number,
   wanted: string,
   ignoreCase: boolean,
-  /** To read into, for all files of a search. */
+  /** The read buffer, shared by all files of a search. */
   block: Buffer,
 ): Generator<MatchingLine | undefined> {
   const needle = ignoreCase ? wanted.toLowerCase() : wanted
@@ -25,7 +25,7 @@ export function* matchingLines(
   for (let at = 0; ; ) {
     const count = readSync(fd, block, 0, block.length, at)
     const read = block.subarray(0, count)
-    // Holes of sparse files too, which may be longer than any disk.
+    // A NUL byte means binary. This also stops at the hole of a sparse file, which may be larger than any disk.
     if (read.includes(0)) return
     at += count
     const all = held.length === 0 ? read : Buffer.concat([held, read])
@@ -35,7 +35,7 @@ export function* matchingLines(
     if (ignoreCase || whole.includes(bytes)) yield* linesIn(whole.toString(), needle, ignoreCase, line)
     for (let from = whole.indexOf(10); from >= 0; from = whole.indexOf(10, from + 1)) line += 1
     if (count === 0) return
-    // A breath for whoever keeps the pace.
+    // Lets the caller yield to the event loop.
     yield undefined
   }
 }
@@ -44,12 +44,12 @@ function* linesIn(text: string, needle: string, ignoreCase: boolean, first: numb
   let line = first
   for (const one of text.split('\n')) {
     const at = (ignoreCase ? one.toLowerCase() : one).indexOf(needle)
-    if (at >= 0) yield { line, text: around(one.replace(/\r$/, ''), at) }
+    if (at >= 0) yield { line, text: excerptAround(one.replace(/\r$/, ''), at) }
     line += 1
   }
 }
 
-function around(text: string, at: number): string {
+function excerptAround(text: string, at: number): string {
   if (text.length <= maxTextLength) return text
   const from = Math.max(0, Math.min(at - 100, text.length - maxTextLength))
   return `${from > 0 ? '…' : ''}${text.slice(from, from + maxTextLength)}${from + maxTextLength < text.length ? '…' : ''}`

@@ -1,12 +1,12 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** Whether a name, or the path to it, is meant. */
+/** Whether a pattern matches an entry with this path and name. */
 export type NamePattern = (path: string, name: string) => boolean
 
 /**
- * A pattern with `*` and `?` for names, and `**` for any number of directories. With a `/` it is held against the
- * path, without one against the name alone. Never slow, whatever the pattern: names are matched by hand, not by a
- * regular expression.
+ * A pattern with `*` and `?` within names, and `**` for any number of directories. A pattern with a `/` is matched
+ * against the path, one without against the name alone. It is not compiled to a regular expression, so no pattern can
+ * cause exponential backtracking.
  */
 export function namePattern(pattern: string, ignoreCase = false): NamePattern {
   if (typeof pattern !== 'string' || pattern === '' || pattern.length > 1_000)
@@ -18,7 +18,7 @@ export function namePattern(pattern: string, ignoreCase = false): NamePattern {
   return (path) => matchPath(parts, fold(path).split('/'))
 }
 
-/** Two marks and no recursion: at worst the product of the lengths. */
+/** Backtracks to the last star only, so the cost is at most the product of the lengths. */
 export function matchName(pattern: string, name: string): boolean {
   return matchList([...pattern], [...name], '*', (wanted, got) => wanted === '?' || wanted === got)
 }

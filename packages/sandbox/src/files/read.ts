@@ -1,10 +1,10 @@
 import { close, closeSync, constants, read as readFd, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
-import type { Source } from './closing-stream.ts'
+import type { StreamSource } from './closing-stream.ts'
 import { fileError } from './errors.ts'
 import type { FileContext } from './file-context.ts'
-import { type Identity, must } from './identity.ts'
+import { type FileIdentity, must } from './identity.ts'
 import { walk } from './walk.ts'
 
 const { O_NONBLOCK, O_RDONLY } = constants
@@ -13,31 +13,35 @@ const partBytes = 256 * 1024
 const readPart = promisify(readFd)
 const closeFd = promisify(close)
 
-/** A part of a file that is open, from its first byte to the one after its last. */
+/** An open file and the byte range to read: from `from`, up to and excluding `to`. */
 export interface OpenFile {
   readonly fd: number
   readonly from: number
   readonly to: number
 }
 
-/** Opens a regular file, and nothing else. */
+/** Opens a regular file; directories, devices and FIFOs are refused. */
 export function openFile(
-  room: FileContext,
+  context: FileContext,
   path: string,
   { from = 0, to }: Pick<ReadFileOptions, 'from' | 'to'>,
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
 ): OpenFile {
   checkRange(from, to)
-  return walk(room.places, path, { as, readable: true }, ({ entry, isReadable }) => {
+  return walk(context.places, path, { as, readable: true }, ({ entry, isReadable }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
     if (entry.kind === 'directory') throw new VitrineError('file_is_directory', `${path} is a directory.`)
     if (entry.kind !== 'file') throw new VitrineError('file_not_regular', `${path} is not a regular file.`)
     must(entry, 'read', as, path)
     const { size } = entry.stats
     if (from > size)
-      throw new VitrineError('range_invalid', `${path} has ${size} bytes, and ${from} is beyond them.`, {
-        details: { bytes: size },
-      })
+      throw new VitrineError(
+        'range_invalid',
+        `from: ${from} is beyond the end of ${path}, which has ${size} bytes.`,
+        {
+          details: { bytes: size },
+        },
+      )
     const fd = isReadable ? entry.release() : entry.open(O_RDONLY | O_NONBLOCK)
     return { fd, from, to: Math.min(to ?? size, size) }
   })
@@ -48,7 +52,7 @@ function checkRange(from: number, to: number | undefined): void {
   if (whole(from) && (to === undefined || (whole(to) && to >= from))) return
   throw new VitrineError(
     'argument_invalid',
-    `from, to: expected whole numbers in order, got ${from} and ${to}.`,
+    `from, to: expected whole numbers with from <= to, got ${from} and ${to}.`,
   )
 }
 
@@ -60,7 +64,7 @@ export function closeFile({ fd }: OpenFile): void {
   closeSync(fd)
 }
 
-/** All at once. */
+/** Reads the whole range synchronously. */
 export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<ArrayBuffer> {
   try {
     const bytes = new Uint8Array(to - from)
@@ -77,7 +81,7 @@ export function readSmall({ fd, from, to }: OpenFile, path: string): Uint8Array<
 }
 
 /** An open file as the source of a stream. */
-export function fileSource({ fd, from, to }: OpenFile, path: string): Source {
+export function fileSource({ fd, from, to }: OpenFile, path: string): StreamSource {
   let at = from
   const into = async (buffer: Uint8Array) => {
     const length = Math.min(buffer.length, to - at)
@@ -95,7 +99,7 @@ export function fileSource({ fd, from, to }: OpenFile, path: string): Source {
     async next() {
       const part = new Uint8Array(Math.min(partBytes, to - at))
       const count = await into(part)
-      // Zero also where the file is shorter by now than it was.
+      // Also 0 if the file was truncated since it was opened.
       return count === 0 ? undefined : part.subarray(0, count)
     },
     close: () => closeFd(fd),

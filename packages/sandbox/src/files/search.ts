@@ -2,41 +2,41 @@ import { closeSync, constants } from 'node:fs'
 import { type SearchHit, type SearchOptions, type SearchResult, VitrineError } from '@vitrine/protocol'
 import type { FileContext } from './file-context.ts'
 import type { Handle } from './handle.ts'
-import { type Identity, may } from './identity.ts'
+import { type FileIdentity, may } from './identity.ts'
 import { directoryAt } from './list.ts'
 import { blockBytes, matchingLines } from './matching-lines.ts'
 import { type NamePattern, namePattern } from './name-pattern.ts'
 import { TimeSlice } from './time-slice.ts'
 
-/** Deeper than this nothing is looked for. */
+/** Directories nested deeper than this are not searched. */
 const maxDepth = 256
 
-/** By name, by content or both. It is bounded by hits and by depth, and says so. */
+/** Searches by name, content or both. `truncated` reports that the limit of hits or of depth was reached. */
 export async function search(
-  room: FileContext,
+  context: FileContext,
   path: string,
   options: SearchOptions & { readonly ignored: (path: string, name: string) => boolean },
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
 ): Promise<SearchResult> {
   const { name, content, limit = 1_000, ignoreCase = false, signal, ignored } = options
   if (name === undefined && content === undefined)
     throw new VitrineError('argument_invalid', 'Expected `name`, `content` or both to search for.')
-  const named = name === undefined ? undefined : namePattern(name, ignoreCase)
-  const pace = new TimeSlice(signal)
-  const { directory, told } = directoryAt(room, path, as)
+  const matchesName = name === undefined ? undefined : namePattern(name, ignoreCase)
+  const timeSlice = new TimeSlice(signal)
+  const { directory, shown } = directoryAt(context, path, as)
   const hits: SearchHit[] = []
-  const looking: Looking = {
-    named,
+  const state: SearchState = {
+    matchesName,
     content,
     ignoreCase,
     ignored,
     as,
-    pace,
-    prefix: told === '.' ? '' : `${told}/`,
+    timeSlice,
+    prefix: shown === '.' ? '' : `${shown}/`,
     block: Buffer.allocUnsafeSlow(content === undefined ? 0 : blockBytes),
   }
   let truncated = false
-  for await (const hit of below(looking, directory, '', 0)) {
+  for await (const hit of below(state, directory, '', 0)) {
     if (hit === 'too deep') truncated = true
     else if (hits.length === limit) {
       truncated = true
@@ -46,49 +46,49 @@ export async function search(
   return { hits, truncated }
 }
 
-interface Looking {
-  readonly named: NamePattern | undefined
+interface SearchState {
+  readonly matchesName: NamePattern | undefined
   readonly content: string | undefined
   readonly ignoreCase: boolean
   readonly ignored: (path: string, name: string) => boolean
-  readonly as: Identity | undefined
-  readonly pace: TimeSlice
+  readonly as: FileIdentity | undefined
+  readonly timeSlice: TimeSlice
   readonly prefix: string
   readonly block: Buffer
 }
 
-/** Takes the directory and closes it. */
+/** Searches a directory recursively and closes its handle. */
 async function* below(
-  looking: Looking,
+  state: SearchState,
   directory: Handle,
   path: string,
   depth: number,
 ): AsyncGenerator<SearchHit | 'too deep'> {
-  const { named, content, ignored, as, pace, prefix } = looking
+  const { matchesName, content, ignored, as, timeSlice, prefix } = state
   try {
     for (const name of directory.names().sort()) {
-      if (pace.expired) await pace.yieldToEventLoop()
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       const from = path === '' ? name : `${path}/${name}`
       if (ignored(`${prefix}${from}`, name)) continue
       const entry = directory.entry(name)
       if (entry === undefined) continue
-      let kept = false
+      let handedOver = false
       try {
         const { kind } = entry
-        if (named === undefined || named(from, name)) {
+        if (matchesName === undefined || matchesName(from, name)) {
           if (content === undefined) yield { path: `${prefix}${from}`, kind }
           else if (kind === 'file' && (as === undefined || may(entry.stats, 'read', as)))
-            yield* linesOf(looking, entry, `${prefix}${from}`)
+            yield* linesOf(state, entry, `${prefix}${from}`)
         }
         if (kind !== 'directory') continue
         if (as !== undefined && !(may(entry.stats, 'read', as) && may(entry.stats, 'search', as))) continue
         if (depth === maxDepth) yield 'too deep'
         else {
-          kept = true
-          yield* below(looking, entry, from, depth + 1)
+          handedOver = true
+          yield* below(state, entry, from, depth + 1)
         }
       } finally {
-        if (!kept) entry.close()
+        if (!handedOver) entry.close()
       }
     }
   } finally {
@@ -97,14 +97,14 @@ async function* below(
 }
 
 async function* linesOf(
-  { content, ignoreCase, pace, block }: Looking,
+  { content, ignoreCase, timeSlice, block }: SearchState,
   entry: Handle,
   path: string,
 ): AsyncGenerator<SearchHit> {
   const fd = entry.open(constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     for (const found of matchingLines(fd, content!, ignoreCase, block)) {
-      if (pace.expired) await pace.yieldToEventLoop()
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       if (found !== undefined) yield { path, kind: 'file', ...found }
     }
   } finally {

@@ -17,25 +17,28 @@ import { removeTree } from './remove-tree.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
 
-/** Where there is no room beside the workspace on its own file system. Watching, searching and packing pass it over. */
+/**
+ * The staging folder inside the workspace, for when the one beside it is on another file system. Watching, searching and
+ * packing skip it.
+ */
 export const stagingInside = '.vitrine-staging'
 
-/** A file that has no name in the workspace yet. */
-export interface Draft {
+/** A file in the staging folder that is not in the workspace yet. */
+export interface StagedFile {
   readonly fd: number
-  /** Puts it at its place, over what is there. */
+  /** Renames it into the workspace, replacing an existing file. */
   publish(parent: Handle, name: string): void
-  /** Closes it, and takes it away where it was not published. */
+  /** Closes it, and deletes it if it was not published. */
   drop(): void
 }
 
 /**
- * A directory on the workspace's file system that nobody watches: what is written there appears in the workspace by
- * one rename, whole.
+ * A directory on the workspace's file system that is not watched. Files are written there completely and then published
+ * in the workspace by one rename.
  */
 export class Staging {
   #directory: Handle
-  /** The workspace, where it is in there. */
+  /** The workspace, if the staging folder is inside it. */
   readonly #root: Handle | undefined
   #made = 0
 
@@ -57,20 +60,20 @@ export class Staging {
       directory.close()
       rmdirSync(beside)
     } catch {
-      // The workspace itself will do.
+      // Fall back to a folder inside the workspace.
     }
     const workspace = Handle.directory(root)
     try {
-      return new Staging(insideOf(workspace), workspace)
+      return new Staging(openInside(workspace), workspace)
     } catch (error) {
       workspace.close()
       throw error
     }
   }
 
-  draft(): Draft {
+  draft(): StagedFile {
     const name = this.#name()
-    const directory = this.#standing()
+    const directory = this.#existingDirectory()
     const fd = openSync(directory.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o600)
     let published = false
     return {
@@ -85,21 +88,21 @@ export class Staging {
         try {
           unlinkSync(directory.at(name))
         } catch {
-          // Cleared already, with the sandbox.
+          // Already removed together with the sandbox.
         }
       },
     }
   }
 
-  /** An empty directory, gone with what is in it when it is released. */
+  /** Creates an empty directory. `release()` removes it with its content. */
   folder(): { readonly handle: Handle; release(): Promise<void> } {
     const name = this.#name()
-    const directory = this.#standing()
+    const directory = this.#existingDirectory()
     mkdirSync(directory.at(name), 0o700)
     const handle = directory.entry(name)
     if (handle?.kind !== 'directory') {
       handle?.close()
-      throw new VitrineError('file_busy', 'The staging was changed while it was used.')
+      throw new VitrineError('file_busy', 'Another process changed the staging folder while it was in use.')
     }
     return {
       handle,
@@ -110,15 +113,18 @@ export class Staging {
     }
   }
 
-  /** Takes something out of the workspace at once. What it is now is to be removed, and the handle closed. */
+  /**
+   * Moves an entry out of the workspace by one rename. The caller removes the entry under its new name and closes the
+   * handle.
+   */
   take(parent: Handle, name: string): { readonly parent: Handle; readonly name: string } {
     const mine = this.#name()
-    const directory = this.#standing()
+    const directory = this.#existingDirectory()
     renameSync(parent.at(name), directory.at(mine))
     return { parent: directory.duplicate(), name: mine }
   }
 
-  /** What an earlier life left here. */
+  /** Removes the files that an earlier, crashed host left here. */
   async clear(): Promise<void> {
     for (const name of this.directory.names()) await removeTree(this.directory, name)
   }
@@ -129,16 +135,16 @@ export class Staging {
     try {
       rmdirSync(this.#root.at(stagingInside))
     } catch {
-      // It goes with the next clearing.
+      // Not empty: the next `clear()` removes it.
     }
     this.#root.close()
   }
 
-  /** In the workspace anybody may have removed it. */
-  #standing(): Handle {
+  /** Recreates the folder if it is inside the workspace and a process there has removed it. */
+  #existingDirectory(): Handle {
     if (this.#root !== undefined && fstatSync(this.#directory.fd).nlink === 0) {
       this.#directory.close()
-      this.#directory = insideOf(this.#root)
+      this.#directory = openInside(this.#root)
     }
     return this.#directory
   }
@@ -149,8 +155,8 @@ export class Staging {
   }
 }
 
-/** One that was there already may be the sandbox's, and what is staged is no business of it. */
-function closedToOthers(directory: Handle): Handle {
+/** Takes ownership of the folder: the sandbox may have created it, and must not have access to staged files. */
+function makePrivate(directory: Handle): Handle {
   const uid = process.geteuid?.()
   if (uid === 0 && directory.stats.uid !== uid) chownSync(directory.self, 0, 0)
   chmodSync(directory.self, 0o700)
@@ -158,8 +164,8 @@ function closedToOthers(directory: Handle): Handle {
   return directory
 }
 
-/** A directory in the workspace. What else has its name there, a link above all, is none of ours. */
-function insideOf(workspace: Handle): Handle {
+/** Opens or creates the staging folder in the workspace. Anything else of that name, such as a link, is removed. */
+function openInside(workspace: Handle): Handle {
   for (let attempt = 1; ; attempt += 1) {
     try {
       mkdirSync(workspace.at(stagingInside), 0o700)
@@ -167,10 +173,10 @@ function insideOf(workspace: Handle): Handle {
       if (errnoOf(error) !== 'EEXIST') throw error
     }
     const found = workspace.entry(stagingInside)
-    if (found?.kind === 'directory') return closedToOthers(found)
+    if (found?.kind === 'directory') return makePrivate(found)
     found?.close()
     if (attempt === 10)
-      throw new VitrineError('file_busy', `Something else is at ${stagingInside} in the workspace.`)
+      throw new VitrineError('file_busy', `${stagingInside} in the workspace is not a directory.`)
     if (found !== undefined) unlinkSync(workspace.at(stagingInside))
   }
 }

@@ -1,28 +1,28 @@
 import { VitrineError } from '@vitrine/protocol'
 
-const burstMs = 5
+const sliceMs = 5
 
 /**
- * Long work on files is done in short bursts: quicker than a call of its own for each file, and everything else gets
- * its turn in between.
+ * Divides long synchronous work on files into short slices. That is faster than one asynchronous call per file, and the
+ * event loop runs between the slices.
  */
 export class TimeSlice {
   readonly #signal: AbortSignal | undefined
-  #until = performance.now() + burstMs
+  #expiresAt = performance.now() + sliceMs
 
   constructor(signal?: AbortSignal) {
     this.#signal = signal
     this.check()
   }
 
-  /** Whether a burst is over: then await `rest`. */
+  /** Whether the slice is used up; if so, await `yieldToEventLoop()`. */
   get expired(): boolean {
-    return performance.now() >= this.#until
+    return performance.now() >= this.#expiresAt
   }
 
   async yieldToEventLoop(): Promise<void> {
     await new Promise(setImmediate)
-    this.#until = performance.now() + burstMs
+    this.#expiresAt = performance.now() + sliceMs
     this.check()
   }
 
@@ -32,5 +32,7 @@ export class TimeSlice {
 }
 
 export function cancelled(signal: AbortSignal): VitrineError {
-  return new VitrineError('cancelled', 'It was called off before it was done.', { cause: signal.reason })
+  return new VitrineError('cancelled', 'The operation was cancelled before it finished.', {
+    cause: signal.reason,
+  })
 }

@@ -3,66 +3,65 @@ import { VitrineError } from '@vitrine/protocol'
 import type { AccessRoot, AccessRoots } from './access-roots.ts'
 import { fileError, outside } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
-import { type Identity, mustSearch } from './identity.ts'
+import { type FileIdentity, mustSearch } from './identity.ts'
 
 const maxLinks = 40
 
 export interface WalkOptions {
-  /** Whether a link at the very end is followed; default true. */
+  /** Whether a link in the last component is followed; default true. */
   readonly follow?: boolean
-  /** Whose rights count; the host's own without one. */
-  readonly as?: Identity | undefined
-  /** A regular file at the end is open for reading. */
+  /** The user whose permissions are checked; without one, the host's own apply. */
+  readonly as?: FileIdentity | undefined
+  /** Opens the last component for reading if it is a regular file. */
   readonly readable?: boolean
 }
 
-/** Where a path has led. Its handles are open while it is used. */
+/** The result of resolving a path. Its handles are open only during the callback of `walk`. */
 export interface ResolvedPath {
-  /** Without links, as processes see it. */
+  /** The path without links, as processes in the sandbox see it. */
   readonly path: string
-  /** The directory that it is in, or the last one on the way to it. A place itself has none. */
+  /** The directory that holds the entry, or the last existing directory of the path. An access root has none. */
   readonly parent: Handle | undefined
   readonly name: string
-  /** What is there. */
   readonly entry: Handle | undefined
-  /** Names that do not exist yet: the last is the one that was asked for. Empty where there is an entry. */
+  /** The names of the path that do not exist yet, outermost first. Empty if there is an entry. */
   readonly missing: readonly string[]
-  /** Whether the path ends like that of a directory. */
+  /** Whether the path can only mean a directory, e.g. because it ends in a slash. */
   readonly asDirectory: boolean
   /** Whether the entry was opened for reading. */
   readonly isReadable?: boolean
 }
 
 /**
- * Follows a path by hand, from one open directory to the next: a link is read and followed here, and only within the
- * workspace and what is granted. The kernel never sees more than one name, so nothing that is swapped meanwhile can
- * lead it elsewhere.
+ * Resolves a path component by component, from one open directory to the next. Links are read and followed here, and
+ * only within the workspace and the granted directories. The kernel never resolves more than one name, so a concurrent
+ * swap cannot redirect the access.
  */
 export function walk<T>(
   places: AccessRoots,
   path: string,
   options: WalkOptions,
-  use: (spot: ResolvedPath) => T,
+  use: (resolved: ResolvedPath) => T,
 ): T {
-  const way = new Way(places, path, options)
+  const pathWalk = new PathWalk(places, path, options)
   try {
-    return use(way.follow())
+    return use(pathWalk.follow())
   } catch (error) {
     throw fileError(error, path)
   } finally {
-    way.close()
+    pathWalk.close()
   }
 }
 
-class Way {
+class PathWalk {
   readonly #places: AccessRoots
   readonly #path: string
   readonly #options: WalkOptions
-  /** Names still to be followed, the next one last. */
+  /** The names still to be resolved; the next one is last. */
   readonly #ahead: string[] = []
-  /** The open directories from the place down to here. The first is the place's own. */
-  #trail: { readonly name: string; readonly handle: Handle }[] = []
-  #place: AccessRoot
+  /** The open directories between the access root and the current position. */
+  #directories: { readonly name: string; readonly handle: Handle }[] = []
+  #root: AccessRoot
   #links = 0
   #last: Handle | undefined
 
@@ -70,15 +69,15 @@ class Way {
     this.#places = places
     this.#path = path
     this.#options = options
-    const { place, names } = places.locate(path)
-    this.#place = place
-    this.#lookAgain()
+    const { root, names } = places.locate(path)
+    this.#root = root
+    this.#restatRoot()
     this.#ahead.push(...names.reverse())
   }
 
-  /** A place is open for as long as the sandbox runs, and may have changed hands since. */
-  #lookAgain(): void {
-    if (this.#options.as !== undefined) this.#place.directory.restat()
+  /** An access root stays open while the sandbox runs, so its owner may have changed. */
+  #restatRoot(): void {
+    if (this.#options.as !== undefined) this.#root.directory.restat()
   }
 
   follow(): ResolvedPath {
@@ -105,12 +104,12 @@ class Way {
       }
       const { kind } = entry
       if (kind === 'directory') {
-        this.#trail.push({ name, handle: entry })
+        this.#directories.push({ name, handle: entry })
         continue
       }
       this.#setLast(entry)
       const last = this.#rest().length === 0
-      // A slash at the end asks for a directory.
+      // A trailing slash requires a directory.
       const asDirectory = this.#ahead.length > 0
       if (kind === 'symlink' && (!last || asDirectory || this.#options.follow !== false)) {
         this.#followLink(directory, name)
@@ -133,32 +132,32 @@ class Way {
       }
     }
     const { name, handle } = this.#here
-    const above = this.#trail.at(-2)?.handle ?? this.#place.directory
-    const parent = this.#trail.length === 0 ? undefined : above
+    const above = this.#directories.at(-2)?.handle ?? this.#root.directory
+    const parent = this.#directories.length === 0 ? undefined : above
     return { path: this.#pathOf([]), parent, name, entry: handle, missing: [], asDirectory: true }
   }
 
-  /** At once, without a second way to it, where that is what is wanted. */
+  /** Opens the last component for reading right away, which saves a second open. */
   #readable(directory: Handle, name: string): Handle | undefined {
     if (this.#options.readable !== true || this.#ahead.length > 0) return undefined
-    // A FIFO that is opened would wake who writes to it.
+    // Opening a FIFO would unblock its writer.
     return directory.lstat(name)?.isFile() === true ? directory.file(name) : undefined
   }
 
   get #here(): { readonly name: string; readonly handle: Handle } {
-    return this.#trail.at(-1) ?? { name: '', handle: this.#place.directory }
+    return this.#directories.at(-1) ?? { name: '', handle: this.#root.directory }
   }
 
   #followLink(directory: Handle, name: string): void {
     this.#links += 1
     if (this.#links > maxLinks)
-      throw new VitrineError('link_loop', `${this.#path} leads through more than ${maxLinks} links.`)
+      throw new VitrineError('link_loop', `${this.#path} goes through more than ${maxLinks} symbolic links.`)
     let target: string
     try {
       target = directory.readLink(name)
     } catch (error) {
       if (errnoOf(error) !== 'EINVAL') throw error
-      // It is no link any more: it is looked at again.
+      // No longer a link: resolve the name again.
       this.#ahead.push(name)
       return
     }
@@ -167,40 +166,40 @@ class Way {
   }
 
   #up(): void {
-    const left = this.#trail.pop()
+    const left = this.#directories.pop()
     if (left !== undefined) {
       left.handle.close()
       return
     }
-    this.#jump(posix.dirname(this.#place.path))
+    this.#jump(posix.dirname(this.#root.path))
   }
 
   #jump(target: string): void {
     let found: ReturnType<AccessRoots['locate']>
-    // Outside of every place there are only names: the next ones may lead into one.
+    // Outside every access root only the text of the path counts: the following names may lead back into a root.
     const ahead = this.#ahead.splice(0).reverse()
     try {
       found = this.#places.locate([target, ...ahead].join('/'))
     } catch {
       throw outside(this.#path)
     }
-    this.#enter(found.place)
+    this.#enter(found.root)
     this.#ahead.push(...found.names.reverse())
   }
 
-  #enter(place: AccessRoot): void {
-    this.#leaveTrail()
-    this.#place = place
-    this.#lookAgain()
+  #enter(root: AccessRoot): void {
+    this.#closeDirectories()
+    this.#root = root
+    this.#restatRoot()
   }
 
-  /** The names ahead that mean something. */
+  /** The names ahead, without empty ones and ".". */
   #rest(): string[] {
     return this.#ahead.filter((name) => name !== '' && name !== '.').toReversed()
   }
 
   #pathOf(more: readonly string[]): string {
-    return [this.#place.path, ...this.#trail.map(({ name }) => name), ...more].join('/')
+    return [this.#root.path, ...this.#directories.map(({ name }) => name), ...more].join('/')
   }
 
   #setLast(entry: Handle): void {
@@ -208,13 +207,13 @@ class Way {
     this.#last = entry
   }
 
-  #leaveTrail(): void {
-    for (const { handle } of this.#trail) handle.close()
-    this.#trail = []
+  #closeDirectories(): void {
+    for (const { handle } of this.#directories) handle.close()
+    this.#directories = []
   }
 
   close(): void {
     this.#last?.close()
-    this.#leaveTrail()
+    this.#closeDirectories()
   }
 }

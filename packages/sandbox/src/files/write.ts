@@ -28,8 +28,8 @@ import {
   withParents,
 } from './file-context.ts'
 import { errnoOf, type Handle } from './handle.ts'
-import { type Identity, must, mustChange } from './identity.ts'
-import type { Draft } from './staging.ts'
+import { type FileIdentity, must, mustChange } from './identity.ts'
+import type { StagedFile } from './staging.ts'
 import { cancelled } from './time-slice.ts'
 import { type ResolvedPath, walk } from './walk.ts'
 
@@ -42,37 +42,37 @@ const partBytes = 1024 * 1024
 const readPart = promisify(readFd)
 const writePart = promisify(writeFd)
 
-/** Writes all of it or nothing: it is written elsewhere on the same file system and then takes its name. */
+/** Writes the whole file or nothing: into a staged file on the same file system, which is then renamed. */
 export async function writeFile(
-  room: FileContext,
+  context: FileContext,
   path: string,
   content: FileContent,
   options: WriteOptions,
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
 ): Promise<FileStat> {
   const { signal, append = false } = options
   checkMode(options.mode)
   if (signal?.aborted) throw cancelled(signal)
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  // Nothing is read from a stream that has nowhere to go.
+  // Check the target before reading anything from the stream.
   if (!(bytes instanceof Uint8Array))
-    walk(room.places, path, { as }, (spot) => checkTarget(room, spot, options, as))
-  let draft: Draft | undefined
+    walk(context.places, path, { as }, (resolved) => checkTarget(context, resolved, options, as))
+  let draft: StagedFile | undefined
   try {
-    draft = room.staging.draft()
+    draft = context.staging.draft()
     const written = draft
     if (bytes instanceof Uint8Array) await writeAll(written.fd, bytes)
     else await drain(bytes, written.fd, signal)
     if (signal?.aborted) throw cancelled(signal)
-    const added = walk(room.places, path, { as }, (spot) => {
-      checkTarget(room, spot, options, as)
-      if (!append || spot.entry === undefined) return publish(room, spot, written, options, as)
+    const added = walk(context.places, path, { as }, (resolved) => {
+      checkTarget(context, resolved, options, as)
+      if (!append || resolved.entry === undefined) return publish(context, resolved, written, options, as)
       return {
-        fd: spot.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK),
-        told: room.places.displayPath(spot.path),
+        fd: resolved.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK),
+        shown: context.places.displayPath(resolved.path),
       }
     })
-    return 'fd' in added ? await addTo(added.fd, written.fd, added.told, options.mode) : added
+    return 'fd' in added ? await appendTo(added.fd, written.fd, added.shown, options.mode) : added
   } catch (error) {
     throw fileError(error, path)
   } finally {
@@ -81,48 +81,50 @@ export async function writeFile(
 }
 
 function checkTarget(
-  room: FileContext,
-  spot: ResolvedPath,
+  context: FileContext,
+  resolved: ResolvedPath,
   options: WriteOptions,
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
 ): void {
-  const { entry, parent, missing } = spot
-  const told = room.places.displayPath(spot.path)
-  if (entry?.kind === 'directory') throw new VitrineError('file_is_directory', `${told} is a directory.`)
+  const { entry, parent, missing } = resolved
+  const shown = context.places.displayPath(resolved.path)
+  if (entry?.kind === 'directory') throw new VitrineError('file_is_directory', `${shown} is a directory.`)
   if (entry !== undefined && entry.kind !== 'file')
-    throw new VitrineError('file_not_regular', `${told} is not a regular file.`)
-  if (entry === undefined && spot.asDirectory)
-    throw new VitrineError('file_is_directory', `${told}/ names a directory, not a file.`)
-  mustBeWritable(room, spot)
-  if (entry !== undefined) must(entry, 'write', as, told)
-  else if (parent !== undefined) mustChange(parent, undefined, as, told)
+    throw new VitrineError('file_not_regular', `${shown} is not a regular file.`)
+  if (entry === undefined && resolved.asDirectory)
+    throw new VitrineError('file_is_directory', `${shown}/ names a directory, not a file.`)
+  mustBeWritable(context, resolved)
+  if (entry !== undefined) must(entry, 'write', as, shown)
+  else if (parent !== undefined) mustChange(parent, undefined, as, shown)
   if (missing.length > 1 && options.parents !== true)
-    throw new VitrineError('file_not_found', `The directory of ${told} does not exist.`)
+    throw new VitrineError('file_not_found', `The directory of ${shown} does not exist.`)
 }
 
-/** A draft takes its place, as the file that was there or as a new one. */
+/** Publishes a staged file at a path, with the owner and mode of the file that it replaces, if any. */
 export function publish(
-  room: FileContext,
-  spot: ResolvedPath,
-  draft: Draft,
+  context: FileContext,
+  resolved: ResolvedPath,
+  draft: StagedFile,
   options: WriteOptions,
-  as: Identity | undefined,
+  as: FileIdentity | undefined,
 ): FileStat {
-  const existing = spot.entry?.stats
-  const owner = existing !== undefined && givesFiles ? existing : ownerAt(room, spot.path, as)
+  const existing = resolved.entry?.stats
+  const owner = existing !== undefined && givesFiles ? existing : ownerAt(context, resolved.path, as)
   giveToOwner(draft.fd, owner, options.mode ?? existing?.mode ?? newMode)
-  withParents(room, spot, { parents: options.parents, as }, (parent, name) => placeAt(draft, parent, name))
-  return fileStat(room.places.displayPath(spot.path), fstatSync(draft.fd))
+  withParents(context, resolved, { parents: options.parents, as }, (parent, name) =>
+    publishAt(draft, parent, name),
+  )
+  return fileStat(context.places.displayPath(resolved.path), fstatSync(draft.fd))
 }
 
-/** In a place on another file system the last step is made there. */
-function placeAt(draft: Draft, parent: Handle, name: string): void {
+/** Renames a staged file into a directory. On another file system, copies it next to the target and renames the copy. */
+function publishAt(draft: StagedFile, parent: Handle, name: string): void {
   try {
     draft.publish(parent, name)
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error
     const beside = `.vitrine-${randomHex(6)}`
-    // Whoever watches the place may put something else there: what gets an owner is what was made here.
+    // Another process may replace the copy, so owner and mode are set through the descriptor created here.
     const fd = openSync(parent.at(beside), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
     try {
       try {
@@ -140,8 +142,8 @@ function placeAt(draft: Draft, parent: Handle, name: string): void {
   }
 }
 
-/** What does not fit as a whole is taken back. */
-async function addTo(fd: number, source: number, told: string, mode?: number): Promise<FileStat> {
+/** Appends a file to another. If that fails halfway, truncates the target to its previous size. */
+async function appendTo(fd: number, source: number, shown: string, mode?: number): Promise<FileStat> {
   try {
     const { size: before, mode: was } = fstatSync(fd)
     const wanted = plainMode(mode ?? was)
@@ -158,7 +160,7 @@ async function addTo(fd: number, source: number, told: string, mode?: number): P
       ftruncateSync(fd, before)
       throw error
     }
-    return fileStat(told, fstatSync(fd))
+    return fileStat(shown, fstatSync(fd))
   } finally {
     closeSync(fd)
   }
@@ -170,7 +172,7 @@ async function drain(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (stream.locked)
-    throw new VitrineError('argument_invalid', 'data: somebody else reads this stream already.')
+    throw new VitrineError('argument_invalid', 'data: the stream is locked by another reader.')
   const reader = bufferedReader(stream)
   const abort = () => void reader.cancel(signal?.reason).catch(() => undefined)
   signal?.addEventListener('abort', abort, { once: true })

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Capabilities } from '@vitrine/protocol'
-import type { Identity } from '../files/identity.ts'
+import type { FileIdentity } from '../files/identity.ts'
 
 /** One program to start, with all defaults applied. */
 export interface Launch {
@@ -74,7 +74,7 @@ export interface Machine {
   /** Whether files that the host creates in the workspace must be chowned to its owner. */
   readonly chownsFiles: boolean
   /** A user's ids as they are on the workspace's disk. */
-  fileUser(name: string): Identity
+  fileUser(name: string): FileIdentity
   /** The variables that every command gets. */
   readonly environment: Readonly<Record<string, string>>
   /** Rejects with a coded error when the program could not be started. */

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
-import type { Identity } from '../files/identity.ts'
+import type { FileIdentity } from '../files/identity.ts'
 import { machineProgram } from '../native.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../orphan-guard.ts'
 import { chownFolders, type OwnFolders } from './chown-folders.ts'
@@ -160,7 +160,7 @@ class PlainMachine implements Machine {
     return path
   }
 
-  fileUser(name: string): Identity {
+  fileUser(name: string): FileIdentity {
     const own = process.geteuid?.() ?? -1
     const users = usersOfHost()
     // The host's own user needs no right to change users.

@@ -1,25 +1,25 @@
 import type { FileKind } from '@vitrine/protocol'
 
-/** Where the content of a file is kept, once it is. */
+/** The stored content of a file: its blob, or the reason why it was not stored. */
 export interface Image {
   hash?: string
-  /** Why there is none. */
-  unkept?: string
-  /** A secret was taken out of it. */
+  /** The reason why the content was not stored. */
+  omitted?: string
+  /** A secret was masked in the stored content. */
   redacted?: boolean
 }
 
-/** One event to be, in the order in which it makes sense. Paths are from the root. */
+/** A change of the workspace that becomes one `file.*` event. Paths are relative to the root. */
 export interface Change {
   readonly type: 'created' | 'changed' | 'deleted' | 'moved'
   readonly path: string
   readonly previousPath?: string
   readonly kind: FileKind
   readonly size?: number
-  /** Of a file that was there before: its last image. */
+  /** The last image of a file that existed before. */
   readonly before?: Image | undefined
-  /** Of a file that is there now. */
+  /** The image of a file that exists now. */
   readonly after?: Image | undefined
-  /** What is to be kept in `after`. */
+  /** The content to store as `after`. */
   readonly content?: Uint8Array
 }

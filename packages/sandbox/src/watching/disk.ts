@@ -1,19 +1,19 @@
-import type { Node, Seen } from './node.ts'
+import type { EntryStat, TreeNode } from './node.ts'
 
-/** The workspace as it is now. What cannot be looked at throws: that is not the same as being gone. */
+/** Access to the workspace's current state. An unreadable entry throws, so that it is not taken for a missing one. */
 export interface Disk {
-  /** A directory of the tree, or nothing where something else is by now. */
-  open(node: Node): OpenDirectory | undefined
+  /** Opens a directory of the tree; undefined if it was removed or replaced. */
+  open(node: TreeNode): OpenDirectory | undefined
 }
 
 export interface OpenDirectory {
   names(): string[]
-  see(name: string): Seen | undefined
-  /** What the name below is, as a directory. */
+  stat(name: string): EntryStat | undefined
+  /** Opens a subdirectory; undefined if the entry is not a directory. */
   enter(name: string): OpenDirectory | undefined
-  /** The content of a regular file that is not larger. */
+  /** Reads a regular file; undefined if it is larger than `maxBytes` or cannot be read. */
   read(name: string, maxBytes: number): Uint8Array | undefined
-  /** Has the kernel tell about changes here; the reason where it does not. */
-  watch(heard: (name: string | null) => void): (() => void) | { readonly reason: string }
+  /** Starts a kernel watch and returns a function that stops it, or the reason why there is no watch. */
+  watch(onNotice: (name: string | null) => void): (() => void) | { readonly reason: string }
   close(): void
 }

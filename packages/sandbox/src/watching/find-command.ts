@@ -1,7 +1,7 @@
 import type { FileKind } from '@vitrine/protocol'
 import type { FindFormat } from './find-records.ts'
 
-/** A command that lists everything below where it runs. */
+/** A command that lists everything below its working directory. */
 export interface FindCommand {
   readonly argv: readonly string[]
   readonly format: FindFormat
@@ -14,7 +14,7 @@ const kinds: Readonly<Record<string, FileKind | 'unreadable'>> = {
   x: 'unreadable',
 }
 
-/** GNU find says it all by itself, and passes over what it may not read. */
+/** GNU find, which prints all attributes itself and skips unreadable directories. */
 export function gnuFind(prune: readonly string[]): FindCommand {
   const facts = '%m %i %s %T@ %C@ %n %U %G %p'
   const script = `find . -ignore_readdir_race -mindepth 1 ${pruned(prune)} \\
@@ -31,17 +31,17 @@ export function gnuFind(prune: readonly string[]): FindCommand {
 }
 
 /**
- * Any other find, with stat. It ends its lines with a line break, which a name may hold as well: what begins a line
- * is therefore a word that no name knows. What is gone before stat comes to it is no failure.
+ * Any other find, combined with stat. Its records end with a line break, which a name may contain too, so each record
+ * begins with a random marker. A file that is removed before stat reads it is not a failure.
  */
-export function plainFind(prune: readonly string[], word: string): FindCommand {
+export function plainFind(prune: readonly string[], marker: string): FindCommand {
   const script = `find . -mindepth 1 ${pruned(prune)} -exec sh -c \\
-    'stat -c "${word} %f %a %i %s %Y %Z %h %u %g %n" "$@" 2> /dev/null; [ $? -le 1 ]' sh {} + \\
-    && printf '${word} end'`
+    'stat -c "${marker} %f %a %i %s %Y %Z %h %u %g %n" "$@" 2> /dev/null; [ $? -le 1 ]' sh {} + \\
+    && printf '${marker} end'`
   return {
     argv: ['sh', '-c', `echo; ${script}`, 'sh', ...prune.map(patternOf)],
     format: {
-      separator: Buffer.from(`\n${word} `),
+      separator: Buffer.from(`\n${marker} `),
       kind: (field) => kindOfMode(Number.parseInt(field, 16)),
       mode: (field) => Number.parseInt(field, 8),
     },
@@ -53,7 +53,7 @@ function pruned(prune: readonly string[]): string {
   return `'(' ${prune.map((_, index) => `-name "\${${index + 1}}"`).join(' -o ')} ')' -prune -o`
 }
 
-/** Only `*` and `?` mean something in ours. */
+/** Escapes the characters that are special in find's patterns but not in ours, which know only `*` and `?`. */
 function patternOf(name: string): string {
   return name.replace(/[[\]\\]/g, '\\$&')
 }

@@ -2,22 +2,22 @@ import { randomHex, VitrineError } from '@vitrine/protocol'
 import type { Disk, OpenDirectory } from './disk.ts'
 import { type FindCommand, gnuFind, plainFind } from './find-command.ts'
 import { type FindRecord, FindRecords } from './find-records.ts'
-import type { Node } from './node.ts'
+import type { TreeNode } from './node.ts'
 
-/** What of all that has changed between two looks is read, at most. */
-const readBytes = 64 * 1024 * 1024
-/** What disappears while it is listed fails some of them. */
-const attempts = 3
-const ways = [gnuFind, plainFind]
+/** Maximum number of bytes read from changed files per refresh. */
+const maxReadBytes = 64 * 1024 * 1024
+/** Some implementations of find fail when an entry disappears during the listing, so the listing is retried. */
+const maxAttempts = 3
+const variants = [gnuFind, plainFind]
 
 export interface FindDiskOptions {
   /** Runs a command in the workspace. */
   run(argv: readonly string[]): FindRun
-  /** The content of a file that is not larger. */
+  /** Reads a file. The result may exceed `maxBytes` by one byte, which shows that the file is larger. */
   read(path: string, maxBytes: number): Promise<Uint8Array | undefined>
-  /** Names that are not looked into. */
+  /** Patterns of directories that are not listed. */
   readonly prune: readonly string[]
-  /** Of one file that is read; the same as the tree's. */
+  /** Maximum size of a file that is read; the same as the tree's. */
   readonly imageBytes: number
 }
 
@@ -26,18 +26,18 @@ export interface FindRun {
   readonly exit: Promise<{ readonly exitCode: number | null }>
 }
 
-/** A workspace where all that can be done is to run commands: as it was when `refresh` came back. */
+/** A workspace that can be accessed by running commands only. It shows the state of the last `refresh`. */
 export class FindDisk implements Disk {
   readonly #options: FindDiskOptions
   #top: ReadonlyMap<string, FindRecord> | undefined
   #contents = new Map<string, Uint8Array>()
-  #way: (typeof ways)[number] | undefined
+  #variant: (typeof variants)[number] | undefined
 
   constructor(options: FindDiskOptions) {
     this.#options = options
   }
 
-  /** Takes in how everything is now. When that fails, everything stays as it was. */
+  /** Lists the workspace again. On failure, the previous listing stays. */
   async refresh(): Promise<void> {
     const top = await this.#list()
     const contents = this.#top === undefined ? new Map() : await this.#readChanged(this.#top, top)
@@ -45,8 +45,8 @@ export class FindDisk implements Disk {
     this.#contents = contents
   }
 
-  open(node: Node): OpenDirectory | undefined {
-    if (this.#top === undefined) throw new Error('It was not looked at yet.')
+  open(node: TreeNode): OpenDirectory | undefined {
+    if (this.#top === undefined) throw new Error('refresh() was not called yet.')
     const names = node.parent === undefined ? [] : node.path.split('/')
     let children: ReadonlyMap<string, FindRecord> | undefined = this.#top
     let found: FindRecord | undefined
@@ -55,19 +55,19 @@ export class FindDisk implements Disk {
       if (found === undefined) return undefined
       children = found.children
     }
-    if (found !== undefined && (found.seen.kind !== 'directory' || found.seen.ino !== node.seen.ino))
+    if (found !== undefined && (found.stat.kind !== 'directory' || found.stat.ino !== node.stat.ino))
       return undefined
     return new FoundDirectory(node.path, children, this.#contents)
   }
 
   async #list(): Promise<ReadonlyMap<string, FindRecord>> {
     const names = this.#options.prune.filter((pattern) => !pattern.includes('/'))
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      // Once one has worked it stays: they do not tell times alike.
-      for (const way of this.#way === undefined ? ways : [this.#way]) {
-        const top = await this.#listBy(way(names, `v${randomHex(8)}`))
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      // Keep the variant that worked first: the variants report times with different precision.
+      for (const variant of this.#variant === undefined ? variants : [this.#variant]) {
+        const top = await this.#listBy(variant(names, `v${randomHex(8)}`))
         if (top === undefined) continue
-        this.#way = way
+        this.#variant = variant
         return top
       }
     }
@@ -82,16 +82,16 @@ export class FindDisk implements Disk {
     return exitCode === 0 ? records.end() : undefined
   }
 
-  /** The tree asks at once and cannot wait: what it will ask for is read before. */
+  /** The tree reads synchronously, so the changed files are read in advance. */
   async #readChanged(
     before: ReadonlyMap<string, FindRecord>,
     now: ReadonlyMap<string, FindRecord>,
   ): Promise<Map<string, Uint8Array>> {
     const { read, imageBytes } = this.#options
     const contents = new Map<string, Uint8Array>()
-    let left = readBytes
-    for (const [path, { seen }] of changedFiles(before, now, '')) {
-      if (seen.size > imageBytes || seen.size > left) continue
+    let left = maxReadBytes
+    for (const [path, { stat }] of changedFiles(before, now, '')) {
+      if (stat.size > imageBytes || stat.size > left) continue
       const bytes = await read(path, imageBytes).catch(() => undefined)
       if (bytes === undefined || bytes.byteLength > imageBytes) continue
       left -= bytes.byteLength
@@ -110,17 +110,17 @@ function* changedFiles(
     const path = above === '' ? name : `${above}/${name}`
     const was = before?.get(name)
     if (found.children !== undefined) yield* changedFiles(was?.children, found.children, path)
-    else if (found.seen.kind === 'file' && !isUnchanged(was, found)) yield [path, found]
+    else if (found.stat.kind === 'file' && !isUnchanged(was, found)) yield [path, found]
   }
 }
 
-function isUnchanged(was: FindRecord | undefined, { seen }: FindRecord): boolean {
+function isUnchanged(was: FindRecord | undefined, { stat }: FindRecord): boolean {
   return (
     was !== undefined &&
-    was.seen.ino === seen.ino &&
-    was.seen.size === seen.size &&
-    was.seen.modified === seen.modified &&
-    was.seen.changed === seen.changed
+    was.stat.ino === stat.ino &&
+    was.stat.size === stat.size &&
+    was.stat.modified === stat.modified &&
+    was.stat.changed === stat.changed
   )
 }
 
@@ -145,13 +145,13 @@ class FoundDirectory implements OpenDirectory {
     return [...this.#children.keys()]
   }
 
-  see(name: string) {
-    return this.#children?.get(name)?.seen
+  stat(name: string) {
+    return this.#children?.get(name)?.stat
   }
 
   enter(name: string): OpenDirectory | undefined {
     const found = this.#children?.get(name)
-    if (found?.seen.kind !== 'directory') return undefined
+    if (found?.stat.kind !== 'directory') return undefined
     return new FoundDirectory(this.#below(name), found.children, this.#contents)
   }
 
@@ -161,7 +161,7 @@ class FoundDirectory implements OpenDirectory {
   }
 
   watch(): { readonly reason: string } {
-    return { reason: 'Nobody tells of changes there.' }
+    return { reason: 'A workspace that is accessed through commands has no kernel watches.' }
   }
 
   close(): void {}

@@ -1,15 +1,15 @@
 import type { FileKind } from '@vitrine/protocol'
 import { fromBytes } from '../files/exact-text.ts'
-import type { Seen } from './node.ts'
+import type { EntryStat } from './node.ts'
 
-/** One thing that was found, and what is below it. */
+/** A listed entry and its children. */
 export interface FindRecord {
-  readonly seen: Seen
-  /** Below a directory; absent where it may not be read. */
+  readonly stat: EntryStat
+  /** Set for a directory that can be read. */
   readonly children?: Map<string, FindRecord>
 }
 
-/** How a listing is written: what stands before each record, and how the numbers in it are read. */
+/** The format of a listing: the separator before each record, and how its fields are parsed. */
 export interface FindFormat {
   readonly separator: Buffer
   kind(field: string): FileKind | 'unreadable'
@@ -19,14 +19,14 @@ export interface FindFormat {
 const fieldCount = 9
 
 /**
- * Reads a listing as bytes, however they come: a separator and a record for each thing, whatever holds it before it,
- * and at last the record `end`. Without that, nothing of it counts.
+ * Parses a listing in chunks of any size. Each entry is a separator and a record; a directory comes before its entries.
+ * The last record is `end`. A listing without it is incomplete and is discarded.
  */
 export class FindRecords {
   readonly #format: FindFormat
   readonly #top: Map<string, FindRecord> = new Map()
   #rest: Buffer = Buffer.alloc(0)
-  #begun = false
+  #started = false
 
   constructor(format: FindFormat) {
     this.#format = format
@@ -34,27 +34,27 @@ export class FindRecords {
 
   add(chunk: Uint8Array): void {
     const { separator } = this.#format
-    // What was looked through already holds no separator, but it may hold the beginning of one.
+    // The remainder contains no complete separator, but may end with the beginning of one.
     let look = Math.max(0, this.#rest.length - separator.length + 1)
     const bytes = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk])
     let from = 0
     for (let at = bytes.indexOf(separator, look); at >= 0; at = bytes.indexOf(separator, look)) {
-      this.#take(bytes.subarray(from, at))
+      this.#readRecord(bytes.subarray(from, at))
       from = at + separator.length
       look = from
     }
     this.#rest = bytes.subarray(from)
   }
 
-  /** Everything, or nothing where the listing is not whole. */
+  /** Returns all entries, or undefined if the listing is incomplete. */
   end(): Map<string, FindRecord> | undefined {
-    return this.#begun && this.#rest.toString('latin1') === 'end' ? this.#top : undefined
+    return this.#started && this.#rest.toString('latin1') === 'end' ? this.#top : undefined
   }
 
-  #take(record: Buffer): void {
-    if (!this.#begun) {
-      // Before the first separator stands nothing.
-      this.#begun = true
+  #readRecord(record: Buffer): void {
+    if (!this.#started) {
+      // There is no record before the first separator.
+      this.#started = true
       return
     }
     const fields: string[] = []
@@ -65,10 +65,10 @@ export class FindRecords {
       fields.push(record.toString('latin1', at, space))
       at = space + 1
     }
-    this.#put(fields, fromBytes(record.subarray(at)).split('/').slice(1))
+    this.#addEntry(fields, fromBytes(record.subarray(at)).split('/').slice(1))
   }
 
-  #put(fields: readonly string[], names: readonly string[]): void {
+  #addEntry(fields: readonly string[], names: readonly string[]): void {
     const [kind = '', mode = '', ...numbers] = fields
     const [ino = 0, size = 0, modified = 0, changed = 0, links = 0, owner = 0, group = 0] =
       numbers.map(Number)
@@ -79,10 +79,10 @@ export class FindRecords {
         this.#top,
       )
     const name = names.at(-1)
-    // Its directory was gone before the listing came to it.
+    // The entry's directory was removed during the listing.
     if (parent === undefined || name === undefined) return
     const found = this.#format.kind(kind)
-    const seen: Seen = {
+    const stat: EntryStat = {
       kind: found === 'unreadable' ? 'directory' : found,
       ino,
       born: 0,
@@ -94,6 +94,6 @@ export class FindRecords {
       owner,
       group,
     }
-    parent.set(name, { seen, ...(found === 'directory' && { children: new Map() }) })
+    parent.set(name, { stat, ...(found === 'directory' && { children: new Map() }) })
   }
 }

@@ -1,22 +1,22 @@
 import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPath } from 'node:fs'
 import { errnoOf, type Handle, kindOf } from '../files/handle.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
-import type { Node, Seen } from './node.ts'
+import type { EntryStat, TreeNode } from './node.ts'
 
-/** The workspace through handles: a link that is put in the way leads nowhere. */
+/** Accesses the workspace through handles, so that a link put into the path is not followed. */
 export function handleDisk(root: Handle): Disk {
   return {
     open(node) {
       const handle = openNode(root, node)
       if (handle === undefined) return undefined
-      if (handle.stats.ino === node.seen.ino) return new HandleDirectory(handle)
+      if (handle.stats.ino === node.stat.ino) return new HandleDirectory(handle)
       handle.close()
       return undefined
     },
   }
 }
 
-function openNode(root: Handle, node: Node): Handle | undefined {
+function openNode(root: Handle, node: TreeNode): Handle | undefined {
   const { parent } = node
   if (parent === undefined) return root.duplicate()
   const above = openNode(root, parent)
@@ -46,9 +46,9 @@ class HandleDirectory implements OpenDirectory {
     return this.#handle.names()
   }
 
-  see(name: string): Seen | undefined {
+  stat(name: string): EntryStat | undefined {
     const stats = this.#handle.lstat(name)
-    return stats && seenOf(stats)
+    return stats && entryStat(stats)
   }
 
   enter(name: string): OpenDirectory | undefined {
@@ -57,21 +57,21 @@ class HandleDirectory implements OpenDirectory {
   }
 
   read(name: string, maxBytes: number): Uint8Array | undefined {
-    const entry = quietly(() => this.#handle.entry(name))
+    const entry = orUndefined(() => this.#handle.entry(name))
     if (entry === undefined) return undefined
     try {
       if (entry.kind !== 'file' || entry.stats.size > maxBytes) return undefined
-      const fd = quietly(() => entry.open(constants.O_RDONLY | constants.O_NONBLOCK))
+      const fd = orUndefined(() => entry.open(constants.O_RDONLY | constants.O_NONBLOCK))
       return fd === undefined ? undefined : readWhole(fd, maxBytes)
     } finally {
       entry.close()
     }
   }
 
-  watch(heard: (name: string | null) => void): (() => void) | { readonly reason: string } {
+  watch(onNotice: (name: string | null) => void): (() => void) | { readonly reason: string } {
     try {
-      const watcher = watchPath(this.#handle.self, { persistent: false }, (_, name) => heard(name))
-      // A watch that breaks later is one of a directory that is gone.
+      const watcher = watchPath(this.#handle.self, { persistent: false }, (_, name) => onNotice(name))
+      // A later error means that the directory was removed.
       watcher.on('error', () => undefined)
       return () => watcher.close()
     } catch (error) {
@@ -112,8 +112,8 @@ function readWhole(fd: number, maxBytes: number): Uint8Array | undefined {
   }
 }
 
-/** What cannot be opened has no content to keep; that it is not covered is said where it is watched. */
-function quietly<T>(look: () => T): T | undefined {
+/** Returns undefined for a file that cannot be opened; `watch` reports directories that are not covered. */
+function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look()
   } catch {
@@ -121,7 +121,7 @@ function quietly<T>(look: () => T): T | undefined {
   }
 }
 
-export function seenOf(stats: Stats): Seen {
+export function entryStat(stats: Stats): EntryStat {
   return {
     kind: kindOf(stats),
     ino: stats.ino,

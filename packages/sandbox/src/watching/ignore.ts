@@ -1,14 +1,17 @@
 import { matchName, namePattern } from '../files/name-pattern.ts'
 import { stagingInside } from '../files/staging.ts'
 
-/** Whether a path, or its last name, is passed over. */
+/** Whether an entry with this path and name is ignored. */
 export interface Ignored {
   (path: string, name: string): boolean
-  /** It depends on where something is: that may change with a move. */
+  /** Some patterns match paths, so a move can change whether an entry is ignored. */
   readonly byPath: boolean
 }
 
-/** Names are meant anywhere, paths from the root. What is below is not looked at, so it need not match. */
+/**
+ * Compiles ignore patterns. A pattern without `/` matches a name at any depth, one with `/` a path from the root. Entries
+ * below an ignored directory are never visited, so they need not match.
+ */
 export function ignoring(patterns: readonly string[]): Ignored {
   const exact = new Set([stagingInside, ...patterns.filter((pattern) => !/[*?/]/.test(pattern))])
   const names = patterns.filter((pattern) => /[*?]/.test(pattern) && !pattern.includes('/'))
@@ -22,7 +25,7 @@ export function ignoring(patterns: readonly string[]): Ignored {
   return Object.assign(ignored, { byPath: paths.length > 0 })
 }
 
-/** A path of one name is still a path. */
+/** Removes leading and trailing slashes, but keeps one for a path of a single name, so that it stays a path pattern. */
 function trimmed(pattern: string): string {
   const path = pattern.replace(/\/+$/, '').replace(/^\.?\//, '')
   return path.includes('/') ? path : `/${path}`

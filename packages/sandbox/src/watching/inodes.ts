@@ -1,17 +1,17 @@
-import type { Node } from './node.ts'
+import type { TreeNode } from './node.ts'
 
-/** What is known, by the number that the file system gives a thing and keeps when it is moved. */
+/** Indexes the nodes of the tree by inode number, which does not change when a file is moved. */
 export class Inodes {
-  readonly #nodes = new Map<number, Node>()
-  /** All names of a file that has several. The kernel tells of a change under the one name that it was made by. */
-  readonly #names = new Map<number, Set<Node>>()
+  readonly #nodes = new Map<number, TreeNode>()
+  /** All nodes of a file with hard links. The kernel reports a change only under the name it was made through. */
+  readonly #names = new Map<number, Set<TreeNode>>()
 
-  at(ino: number): Node | undefined {
+  at(ino: number): TreeNode | undefined {
     return this.#nodes.get(ino)
   }
 
-  add(node: Node): void {
-    const { ino, kind } = node.seen
+  add(node: TreeNode): void {
+    const { ino, kind } = node.stat
     const other = this.#nodes.get(ino)
     this.#nodes.set(ino, node)
     if (other === undefined || other === node || kind === 'directory') return
@@ -19,8 +19,8 @@ export class Inodes {
     this.#names.set(ino, names.add(node))
   }
 
-  forget(node: Node): void {
-    const { ino } = node.seen
+  forget(node: TreeNode): void {
+    const { ino } = node.stat
     const names = this.#names.get(ino)
     names?.delete(node)
     if (names !== undefined && names.size < 2) this.#names.delete(ino)
@@ -30,8 +30,8 @@ export class Inodes {
     else this.#nodes.set(ino, other)
   }
 
-  /** The same file under its other names. */
-  others(node: Node): Node[] {
-    return [...(this.#names.get(node.seen.ino) ?? [])].filter((other) => other !== node)
+  /** The other hard links of the same file. */
+  others(node: TreeNode): TreeNode[] {
+    return [...(this.#names.get(node.stat.ino) ?? [])].filter((other) => other !== node)
   }
 }

@@ -1,67 +1,66 @@
 import { type FSWatcher, mkdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { countChange, onOverflow } from './drains.ts'
-import { Looking } from './looking.ts'
-import type { Node } from './node.ts'
+import type { TreeNode } from './node.ts'
+import { countNotice, onOverflow } from './overflow.ts'
 import type { ChangeRecorder } from './recorder.ts'
+import { Rescanner } from './rescanner.ts'
 import type { Tree } from './tree.ts'
-import type { Watcher } from './watcher.ts'
 
-/** Changes of one path within this time are one. */
+/** Changes of one path within this time become one event. */
 const coalesceMs = 2
-/** The two halves of a rename come one after the other, never this far apart. */
-const settleMs = 0.5
-/** However busy it is, it is not waited for longer than this. */
-const patienceMs = 10
-/** How long a mark may take through the kernel's queue before it counts as lost. */
-const markMs = 1_000
+/** Waits for this long without a notice: the two notices of a rename arrive in quick succession. */
+const quietMs = 0.5
+/** Maximum time to wait for a quiet moment. */
+const maxWaitMs = 10
+/** Time after which a marker file's notice counts as lost. */
+const barrierMs = 1_000
 
 export interface NativeOptions {
   readonly tree: Tree
   readonly recorder: ChangeRecorder
   readonly signal: AbortSignal
-  /** A folder of the host's alone. */
+  /** A folder that only the host can access, for marker files. */
   readonly marks: string
   failed(error: unknown): void
 }
 
-/** The kernel tells what may have changed; then it is looked at. */
-export class NativeWatcher implements Watcher {
+/** Uses kernel notices as hints about which names to check. */
+export class NativeWatcher {
   readonly #options: NativeOptions
-  readonly #looking: Looking
-  readonly #stopListening: () => void
-  readonly #marks: Marks
+  readonly #rescanner: Rescanner
+  readonly #removeOverflowListener: () => void
+  readonly #barrier: QueueBarrier
   #due: number | undefined
-  #lastHeard = 0
+  #lastNotice = 0
   #closing: Promise<void> | undefined
 
   constructor(options: NativeOptions) {
     this.#options = options
-    this.#looking = new Looking(options.tree, options.recorder, options.signal)
-    this.#marks = new Marks(options.marks)
-    this.#stopListening = onOverflow(() => {
-      this.#looking.markAll()
+    this.#rescanner = new Rescanner(options.tree, options.recorder, options.signal)
+    this.#barrier = new QueueBarrier(options.marks)
+    this.#removeOverflowListener = onOverflow(() => {
+      this.#rescanner.markAll()
       this.#schedule()
     })
   }
 
-  begin(): Promise<void> {
-    return this.#looking.begin()
+  start(): Promise<void> {
+    return this.#rescanner.initialScan()
   }
 
-  readonly heard = (node: Node, name: string | null): void => {
-    countChange()
-    // A name that is not UTF-8 cannot be told apart: its directory is looked through.
-    this.#looking.mark(node, name === null || name.includes('\ufffd') ? null : name)
-    this.#lastHeard = performance.now()
+  readonly onNotice = (node: TreeNode, name: string | null): void => {
+    countNotice()
+    // Node decodes a name that is not UTF-8 lossily, so the whole directory is checked.
+    this.#rescanner.mark(node, name === null || name.includes('\ufffd') ? null : name)
+    this.#lastNotice = performance.now()
     this.#schedule()
   }
 
   async flush(): Promise<void> {
-    if (!(await this.#marks.pass())) this.#looking.markAll()
-    // Whether the reading that brought the mark was an overflow is known when all of it was counted.
+    if (!(await this.#barrier.wait())) this.#rescanner.markAll()
+    // Wait until all notices of the read that contained the marker are counted: it may have been an overflow.
     await new Promise(setImmediate)
-    await this.#looking.now()
+    await this.#rescanner.checkAndFlush()
   }
 
   close(): Promise<void> {
@@ -73,8 +72,8 @@ export class NativeWatcher implements Watcher {
     try {
       if (!this.#options.signal.aborted) await this.flush()
     } finally {
-      this.#stopListening()
-      this.#marks.close()
+      this.#removeOverflowListener()
+      this.#barrier.close()
       this.#options.tree.close()
     }
   }
@@ -82,29 +81,29 @@ export class NativeWatcher implements Watcher {
   #schedule(): void {
     if (this.#due !== undefined || this.#closing !== undefined) return
     this.#due = performance.now() + coalesceMs
-    // Timers are whole milliseconds and late; the rest is waited for in turns of the loop.
+    // Timers have millisecond resolution and fire late, so the remaining time is spent in event loop turns.
     setTimeout(() => this.#wait(), coalesceMs - 1).unref()
   }
 
   #wait(): void {
-    // Whoever closes it looks a last time.
+    // `close()` does a last check itself.
     if (this.#closing !== undefined) return
     const now = performance.now()
-    const quiet = now - this.#lastHeard >= settleMs || now >= this.#due! + patienceMs
+    const quiet = now - this.#lastNotice >= quietMs || now >= this.#due! + maxWaitMs
     const { failed } = this.#options
     if (quiet && now >= this.#due!) {
       this.#due = undefined
-      this.#looking.now().catch(failed)
+      this.#rescanner.checkAndFlush().catch(failed)
       return
     }
-    // The time until then is used: what has come to rest is looked at already.
-    if (quiet && this.#looking.pending) this.#looking.ahead().catch(failed)
+    // Use the remaining time to check names that are quiet already.
+    if (quiet && this.#rescanner.pending) this.#rescanner.check().catch(failed)
     setImmediate(() => this.#wait())
   }
 }
 
-/** Marks that pass through the kernel's queue behind everything that is in it. */
-class Marks {
+/** Waits until all notices queued so far are delivered, by creating a marker file whose notice comes after them. */
+class QueueBarrier {
   readonly #folder: string
   readonly #watcher: FSWatcher | undefined
   readonly #waiting = new Map<string, () => void>()
@@ -119,23 +118,23 @@ class Marks {
       })
       this.#watcher.on('error', () => undefined)
     } catch {
-      // The kernel has no watch left: then every flush looks at everything.
+      // No watch is available: every flush checks the whole tree instead.
     }
   }
 
-  /** True once the mark is through; false when it was lost. */
-  async pass(): Promise<boolean> {
+  /** Resolves to true when the marker's notice arrives, to false if it was lost. */
+  async wait(): Promise<boolean> {
     if (this.#watcher === undefined) return false
     this.#count += 1
     const name = String(this.#count)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#waiting.set(name, () => resolve(true))
-    const timer = setTimeout(() => resolve(false), markMs)
+    const timer = setTimeout(() => resolve(false), barrierMs)
     try {
       try {
         writeFileSync(join(this.#folder, name), '')
       } catch {
-        // A full disk, above all: then everything is looked at.
+        // Probably a full disk: the caller checks the whole tree instead.
         return false
       }
       return await promise

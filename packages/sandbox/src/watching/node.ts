@@ -1,11 +1,11 @@
 import type { FileKind } from '@vitrine/protocol'
 import type { Image } from './change.ts'
 
-/** What is remembered of one thing on disk. */
-export interface Seen {
+/** The stored attributes of an entry on disk. */
+export interface EntryStat {
   readonly kind: FileKind
   readonly ino: number
-  /** When the inode was made; 0 where the file system does not say. */
+  /** Creation time of the inode; 0 if the file system has none. */
   readonly born: number
   readonly mode: number
   readonly size: number
@@ -16,35 +16,34 @@ export interface Seen {
   readonly group: number
 }
 
-/** Of a file that nobody has written to since it was first seen. */
-export const untouched: Image = Object.freeze({ unkept: 'unchanged' })
+/** The image of a file that was not written to since the initial scan. */
+export const untouched: Image = Object.freeze({ omitted: 'unchanged' })
 
-/** A thing in the tree, as it was seen last. */
-export class Node {
-  parent: Node | undefined
+/** An entry of the tree, in its last known state. */
+export class TreeNode {
+  parent: TreeNode | undefined
   name: string
-  seen: Seen
-  /** Below a directory. */
-  children: Map<string, Node> | undefined
-  /** Where its content is kept. */
+  stat: EntryStat
+  /** Set for directories. */
+  children: Map<string, TreeNode> | undefined
   image: Image = untouched
-  /** Tells contents apart that have the same times. */
+  /** Distinguishes contents with equal timestamps. */
   digest: string | undefined
-  /** It was looked at so soon after a change that the next one may have the same time. */
+  /** The entry was read so soon after a change that a further change may have the same timestamp. */
   fresh = false
-  /** A directory that was looked through. Until then nothing is known of what is below. */
+  /** The directory was scanned. Until then, its children are unknown. */
   entered = false
-  /** Lets go of the kernel's watch. */
+  /** Stops the kernel watch. */
   unwatch: (() => void) | undefined
 
-  constructor(parent: Node | undefined, name: string, seen: Seen) {
+  constructor(parent: TreeNode | undefined, name: string, stat: EntryStat) {
     this.parent = parent
     this.name = name
-    this.seen = seen
-    if (seen.kind === 'directory') this.children = new Map()
+    this.stat = stat
+    if (stat.kind === 'directory') this.children = new Map()
   }
 
-  /** From the root. */
+  /** Relative to the root. */
   get path(): string {
     const { parent } = this
     if (parent === undefined) return ''
@@ -55,25 +54,26 @@ export class Node {
     return this.parent === undefined ? 0 : this.parent.depth + 1
   }
 
-  isWithin(ancestor: Node): boolean {
-    for (let at: Node | undefined = this; at !== undefined; at = at.parent) if (at === ancestor) return true
+  isWithin(ancestor: TreeNode): boolean {
+    for (let at: TreeNode | undefined = this; at !== undefined; at = at.parent)
+      if (at === ancestor) return true
     return false
   }
 }
 
-/** Whether two sights are of one and the same thing, wherever its name has gone. */
-export function isSame(a: Seen, b: Seen): boolean {
+/** Whether two states belong to the same file, under whatever name. */
+export function isSameEntry(a: EntryStat, b: EntryStat): boolean {
   if (a.ino !== b.ino || a.kind !== b.kind) return false
   if (a.born !== 0 && b.born !== 0) return a.born === b.born
-  // Numbers are given again. A directory's times say nothing.
+  // Inode numbers are reused, so times and size must match too. A directory's times change with its entries.
   return a.kind === 'directory' || (a.modified === b.modified && a.size === b.size)
 }
 
-/** Whether something that is still the same thing has another content or other rights. */
-export function differs(a: Seen, b: Seen): 'no' | 'perhaps' | 'yes' {
+/** Whether the content or the permissions of a file differ between two states. */
+export function differs(a: EntryStat, b: EntryStat): 'no' | 'perhaps' | 'yes' {
   if (a.mode !== b.mode || a.owner !== b.owner || a.group !== b.group) return 'yes'
   if (a.kind === 'directory') return 'no'
   if (a.size !== b.size || a.modified !== b.modified) return 'yes'
-  // A time that was put back, or only another name for it.
+  // Only the ctime differs: the mtime was reset after a write, or a hard link was added or removed.
   return a.changed === b.changed ? 'no' : 'perhaps'
 }

@@ -1,50 +1,49 @@
-import { Looking } from './looking.ts'
 import type { ChangeRecorder } from './recorder.ts'
+import { Rescanner } from './rescanner.ts'
 import type { Tree } from './tree.ts'
-import type { Watcher } from './watcher.ts'
 
 export interface PollOptions {
   readonly tree: Tree
   readonly recorder: ChangeRecorder
   readonly signal: AbortSignal
   readonly intervalMs: number
-  /** Takes in how everything is now, before it is looked through. */
+  /** Called before each check, to read the current state of the workspace. */
   refresh?(): Promise<void>
   failed(error: unknown): void
 }
 
-/** Looks at everything every so often: one look at a time, the next one a while after the last has ended. */
-export class PollWatcher implements Watcher {
+/** Checks the whole tree periodically. The interval starts when the previous check has ended. */
+export class PollWatcher {
   readonly #options: PollOptions
-  readonly #looking: Looking
+  readonly #rescanner: Rescanner
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  #turn: Promise<void> = Promise.resolve()
+  #queue: Promise<void> = Promise.resolve()
 
   constructor(options: PollOptions) {
     this.#options = options
-    this.#looking = new Looking(options.tree, options.recorder, options.signal)
+    this.#rescanner = new Rescanner(options.tree, options.recorder, options.signal)
   }
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     await this.#options.refresh?.()
-    await this.#looking.begin()
-    this.#again()
+    await this.#rescanner.initialScan()
+    this.#scheduleNext()
   }
 
-  /** A look that begins after the call sees everything that was there before it. */
+  /** Starts a new check: only a check that starts after the call sees every change made before it. */
   flush(): Promise<void> {
-    const turn = this.#turn.then(async () => {
+    const turn = this.#queue.then(async () => {
       await this.#options.refresh?.()
-      this.#looking.markAll()
-      await this.#looking.now()
+      this.#rescanner.markAll()
+      await this.#rescanner.checkAndFlush()
     })
-    this.#turn = turn.catch(() => undefined)
+    this.#queue = turn.catch(() => undefined)
     return turn
   }
 
   async close(): Promise<void> {
-    // From here on no other look is begun: it would come after the last one.
+    // No periodic check starts from here on, so that the flush below is the last one.
     this.#closed = true
     clearTimeout(this.#timer)
     try {
@@ -54,12 +53,12 @@ export class PollWatcher implements Watcher {
     }
   }
 
-  #again(): void {
+  #scheduleNext(): void {
     if (this.#closed) return
     this.#timer = setTimeout(() => {
       this.flush()
         .catch((error: unknown) => this.#options.failed(error))
-        .finally(() => this.#again())
+        .finally(() => this.#scheduleNext())
     }, this.#options.intervalMs)
     this.#timer.unref()
   }

@@ -13,21 +13,21 @@ export interface RecorderOptions {
   readonly store: Store
   readonly imagesTotalBytes: number
   readonly signal: AbortSignal
-  /** What a change belongs to that is told now. */
+  /** The context for the events of the next commit. */
   context?(): EventContext
 }
 
-/** One that waits to be written, with its content ready. */
+/** A change that is not committed yet, with its prepared blob. */
 interface PendingChange {
   change: Change
-  kept: PreparedBlob | undefined
+  blob: PreparedBlob | undefined
 }
 
-/** Writes changes into the journal, in their order, with what is kept of the files. */
+/** Appends changes to the journal in order, together with the blobs of the files' contents. */
 export class ChangeRecorder {
   readonly #options: RecorderOptions
-  #waiting: PendingChange[] = []
-  /** What waits last about each path. */
+  #pending: PendingChange[] = []
+  /** The last pending change of each path. */
   #last = new Map<string, PendingChange>()
   #bytes = 0
   #stored = 0
@@ -37,45 +37,45 @@ export class ChangeRecorder {
     this.#options = options
   }
 
-  /** Takes one; waits while there is much to write. */
-  tell(change: Change): Promise<void> | undefined {
-    const kept = change.content && this.#keep(change, change.content)
+  /** Adds a change. Returns a promise to wait for if the batch is full. */
+  add(change: Change): Promise<void> | undefined {
+    const blob = change.content && this.#prepareImage(change, change.content)
     const earlier = this.#last.get(change.path)
-    // Changes that follow each other before the first is written are one.
-    if (change.type === 'changed' && earlier !== undefined && isWriting(earlier.change)) {
+    // Consecutive changes of a path that are not committed yet become one event.
+    if (change.type === 'changed' && earlier !== undefined && isContentChange(earlier.change)) {
       const { type, before, after } = earlier.change
-      // What was to be kept is still to be kept where only rights have changed since.
-      earlier.kept = change.after === after ? (kept ?? earlier.kept) : kept
+      // If only permissions changed since, the blob of the earlier change is still the content.
+      earlier.blob = change.after === after ? (blob ?? earlier.blob) : blob
       earlier.change = { ...change, type, ...(before ? { before } : { before: undefined }) }
     } else {
-      const waiting = { change, kept }
-      this.#waiting.push(waiting)
-      this.#last.set(change.path, waiting)
+      const pending = { change, blob }
+      this.#pending.push(pending)
+      this.#last.set(change.path, pending)
       if (change.previousPath !== undefined) this.#last.delete(change.previousPath)
     }
     this.#bytes += change.content?.byteLength ?? 0
-    return this.#waiting.length >= batchEvents || this.#bytes >= batchBytes ? this.flush() : undefined
+    return this.#pending.length >= batchEvents || this.#bytes >= batchBytes ? this.flush() : undefined
   }
 
-  /** Once everything told is committed. */
+  /** Commits the pending changes. */
   async flush(): Promise<void> {
-    const waiting = this.#waiting
-    if (waiting.length === 0) return
-    this.#waiting = []
+    const pending = this.#pending
+    if (pending.length === 0) return
+    this.#pending = []
     this.#last = new Map()
     this.#bytes = 0
-    const blobs = waiting.flatMap(({ kept }) => kept ?? [])
+    const blobs = pending.flatMap(({ blob }) => blob ?? [])
     const context = this.#options.context?.()
-    const events = waiting.map(({ change }) => ({ ...context, ...eventOf(change) }))
+    const events = pending.map(({ change }) => ({ ...context, ...eventOf(change) }))
     await this.#append(events, blobs)
-    if (this.#full === 'now') await this.#sayFull()
+    if (this.#full === 'now') await this.#reportFull()
   }
 
-  #keep({ after = {} }: Change, content: Uint8Array): PreparedBlob | undefined {
+  #prepareImage({ after = {} }: Change, content: Uint8Array): PreparedBlob | undefined {
     const { store, imagesTotalBytes } = this.#options
     if (this.#stored + content.byteLength > imagesTotalBytes) {
       this.#full ??= 'now'
-      after.unkept = 'budget'
+      after.omitted = 'budget'
       return undefined
     }
     try {
@@ -86,23 +86,23 @@ export class ChangeRecorder {
       return prepared
     } catch (error) {
       if (!isVitrineError(error) || !error.code.startsWith('blob_')) throw error
-      after.unkept = 'budget'
+      after.omitted = 'budget'
       return undefined
     }
   }
 
-  async #sayFull(): Promise<void> {
+  async #reportFull(): Promise<void> {
     this.#full = 'said'
     const data = { limit: 'watch.imagesTotalBytes', max: this.#options.imagesTotalBytes }
     await this.#append([{ type: 'limit.reached', data }], [])
   }
 
-  /** What has happened is not given up because it cannot be written now. */
+  /** Retries while the journal cannot be written, since the changes have already happened. */
   async #append(events: readonly EventInput[], blobs: readonly PreparedBlob[]): Promise<void> {
     const { journal, signal } = this.#options
     for (;;) {
       try {
-        // A change belongs to whoever made it, not to whoever asked whether there was one.
+        // A change must not be attributed to the operation that happened to trigger the check.
         await withoutOperation(() => journal.append(events, { blobs }))
         return
       } catch (error) {
@@ -113,7 +113,7 @@ export class ChangeRecorder {
   }
 }
 
-function isWriting({ type }: Change): boolean {
+function isContentChange({ type }: Change): boolean {
   return type === 'created' || type === 'changed'
 }
 
@@ -130,7 +130,7 @@ function eventOf(change: Change): EventInput {
       ...(known !== undefined && { before: known }),
       ...(before !== undefined && known === undefined && { beforeUnknown: true }),
       ...(after?.hash !== undefined && { after: after.hash }),
-      ...(after?.unkept !== undefined && { afterOmitted: after.unkept }),
+      ...(after?.omitted !== undefined && { afterOmitted: after.omitted }),
       ...((before?.redacted === true || after?.redacted === true) && { redacted: true }),
     },
   }

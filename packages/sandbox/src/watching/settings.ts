@@ -4,7 +4,7 @@ export type WatchSettings = Required<WatchOptions>
 
 export const defaultIgnore: readonly string[] = ['.git', 'node_modules']
 
-/** The options with nothing left open. */
+/** Fills in the default options. */
 export function watchSettings(options: WatchOptions = {}): WatchSettings {
   return {
     ignore: options.ignore ?? defaultIgnore,

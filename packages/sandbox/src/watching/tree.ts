@@ -6,11 +6,11 @@ import type { Change, Image } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
 import type { Ignored } from './ignore.ts'
 import { Inodes } from './inodes.ts'
-import { differs, isSame, Node, type Seen, untouched } from './node.ts'
+import { differs, type EntryStat, isSameEntry, TreeNode, untouched } from './node.ts'
 
-/** File systems tell time in steps of up to 10 ms. */
+/** Timestamps of file systems have a resolution of up to 10 ms. */
 const freshMs = 20
-/** Every directory is reached from the root, so each level costs all of those above it. */
+/** Every directory is opened from the root down, so each level costs as many opens as it is deep. */
 const maxDepth = 256
 
 export interface TreeOptions {
@@ -18,84 +18,84 @@ export interface TreeOptions {
   readonly ignored: Ignored
   readonly maxEntries: number
   readonly imageBytes: number
-  /** Has the kernel tell about a directory; absent when it is looked at every so often anyway. */
-  readonly onNotice?: (node: Node, name: string | null) => void
-  /** A directory whose changes will not be seen, or not all of them. */
+  /** Receives the kernel's notices about a directory; absent if the tree is polled. */
+  readonly onNotice?: (node: TreeNode, name: string | null) => void
+  /** Reports a directory whose changes are not, or not completely, observed. */
   onUncovered(path: string, reason: string): void
 }
 
-/** A name of a directory that may have changed. */
+/** A directory entry that may have changed, with its current state; undefined if it does not exist. */
 interface EntryCheck {
-  readonly directory: Node
+  readonly directory: TreeNode
   readonly name: string
-  readonly now: Seen | undefined
+  readonly now: EntryStat | undefined
 }
 
-/** One round of looking: what is found is told, and never twice. */
+/** The state of one round of checks. Each check is applied once. */
 interface Round {
   readonly emit: (change: Change) => Promise<void> | void
-  readonly pace: TimeSlice
-  /** Nothing is told: it is only learnt what there is. */
+  readonly timeSlice: TimeSlice
+  /** The initial scan, which emits no changes. */
   readonly silent: boolean
-  /** What is to be settled, by what is there now. */
+  /** The checks of entries that exist now, by inode number. */
   readonly appearing: Map<number, EntryCheck>
-  readonly settling: Set<EntryCheck>
+  readonly inProgress: Set<EntryCheck>
   readonly done: Set<EntryCheck>
 }
 
 /**
- * What is known of the workspace. It learns by looking at names that may have changed, and every event is a
- * difference between what was known and what is there: so there is none without a change.
+ * The known state of the workspace. It is compared with the disk for names that may have changed. Every event is a
+ * difference between the two, so there is no event without a change.
  */
 export class Tree {
-  readonly root: Node
+  readonly root: TreeNode
   readonly #options: TreeOptions
   readonly #inodes = new Inodes()
-  /** Names to look at again, though nothing was heard of them. */
-  #doubtful = new Map<Node, Set<string>>()
+  /** Names to check again although there was no notice about them. */
+  #rechecks = new Map<TreeNode, Set<string>>()
   #entries = 0
 
-  constructor(options: TreeOptions, root: Seen) {
+  constructor(options: TreeOptions, root: EntryStat) {
     this.#options = options
-    this.root = new Node(undefined, '', root)
+    this.root = new TreeNode(undefined, '', root)
   }
 
   get entries(): number {
     return this.#entries
   }
 
-  /** Learns what there is, without a word. */
-  async begin(pace: TimeSlice): Promise<void> {
-    const round = { ...newRound(() => undefined, pace), silent: true }
+  /** Scans the workspace without emitting changes. */
+  async initialScan(timeSlice: TimeSlice): Promise<void> {
+    const round = { ...newRound(() => undefined, timeSlice), silent: true }
     await this.#enter(round, this.root)
   }
 
-  /** Looks at names; `null` means all of a directory. Gives back what could not be reached where it should be. */
-  async look(
-    dirty: ReadonlyMap<Node, ReadonlySet<string> | null>,
-    tell: Round['emit'],
-    pace: TimeSlice,
-  ): Promise<Map<Node, ReadonlySet<string> | null>> {
-    const round = newRound(tell, pace)
-    const later = new Map<Node, ReadonlySet<string> | null>()
-    const slots: EntryCheck[] = []
-    // What is above is known first.
+  /** Checks names; `null` means a whole directory. Returns the directories that were not at their known path. */
+  async check(
+    dirty: ReadonlyMap<TreeNode, ReadonlySet<string> | null>,
+    emit: Round['emit'],
+    timeSlice: TimeSlice,
+  ): Promise<Map<TreeNode, ReadonlySet<string> | null>> {
+    const round = newRound(emit, timeSlice)
+    const later = new Map<TreeNode, ReadonlySet<string> | null>()
+    const checks: EntryCheck[] = []
+    // Outer directories first.
     for (const [directory, names] of [...dirty].toSorted(([a], [b]) => a.depth - b.depth)) {
-      if (pace.expired) await pace.yieldToEventLoop()
-      if (!this.#isKnown(directory)) continue
-      const found = await this.#slotsOf(directory, names, pace)
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
+      if (!this.#isInTree(directory)) continue
+      const found = await this.#checksOf(directory, names, timeSlice)
       if (found === undefined) later.set(directory, names)
-      else for (const slot of found) slots.push(slot)
+      else for (const check of found) checks.push(check)
     }
-    for (const slot of slots) if (slot.now !== undefined) round.appearing.set(slot.now.ino, slot)
-    for (const slot of slots) if (slot.now !== undefined) await this.#settle(round, slot)
-    for (const slot of slots) if (slot.now === undefined) await this.#settle(round, slot)
-    await this.#settleDoubts(round, later)
+    for (const check of checks) if (check.now !== undefined) round.appearing.set(check.now.ino, check)
+    for (const check of checks) if (check.now !== undefined) await this.#apply(round, check)
+    for (const check of checks) if (check.now === undefined) await this.#apply(round, check)
+    await this.#recheckScheduled(round, later)
     return later
   }
 
-  /** Every directory that is known. */
-  *directories(node: Node = this.root): Generator<Node> {
+  /** All known directories. */
+  *directories(node: TreeNode = this.root): Generator<TreeNode> {
     yield node
     for (const child of node.children?.values() ?? []) if (child.children) yield* this.directories(child)
   }
@@ -104,32 +104,32 @@ export class Tree {
     for (const directory of this.directories()) directory.unwatch?.()
   }
 
-  #isKnown(node: Node): boolean {
+  #isInTree(node: TreeNode): boolean {
     return node.isWithin(this.root)
   }
 
-  async #slotsOf(
-    directory: Node,
+  async #checksOf(
+    directory: TreeNode,
     names: ReadonlySet<string> | null,
-    pace: TimeSlice,
+    timeSlice: TimeSlice,
   ): Promise<EntryCheck[] | undefined> {
     let open: OpenDirectory | undefined
     try {
       open = this.#options.disk.open(directory)
       if (open === undefined) return undefined
       const wanted = names ?? new Set([...open.names(), ...(directory.children?.keys() ?? [])])
-      const slots: EntryCheck[] = []
+      const checks: EntryCheck[] = []
       for (const name of wanted) {
-        if (pace.expired) await pace.yieldToEventLoop()
+        if (timeSlice.expired) await timeSlice.yieldToEventLoop()
         if (this.#isIgnored(directory, name)) continue
-        const now = open.see(name)
+        const now = open.stat(name)
         const known = directory.children?.get(name)
-        if (now !== undefined || known !== undefined) slots.push({ directory, name, now })
+        if (now !== undefined || known !== undefined) checks.push({ directory, name, now })
       }
-      return slots
+      return checks
     } catch (error) {
       if (isVitrineError(error)) throw error
-      // What is known of it stays.
+      // The known state of an unreadable directory stays.
       this.#cannotRead(directory, error)
       return []
     } finally {
@@ -137,78 +137,88 @@ export class Tree {
     }
   }
 
-  #isIgnored(directory: Node, name: string): boolean {
+  #isIgnored(directory: TreeNode, name: string): boolean {
     return this.#options.ignored(pathIn(directory, name), name)
   }
 
-  async #settleDoubts(round: Round, later: Map<Node, ReadonlySet<string> | null>): Promise<void> {
-    const doubtful = this.#doubtful
-    this.#doubtful = new Map()
-    for (const [directory, names] of doubtful) {
-      if (!this.#isKnown(directory)) continue
-      const slots = await this.#slotsOf(directory, names, round.pace)
+  async #recheckScheduled(round: Round, later: Map<TreeNode, ReadonlySet<string> | null>): Promise<void> {
+    const rechecks = this.#rechecks
+    this.#rechecks = new Map()
+    for (const [directory, names] of rechecks) {
+      if (!this.#isInTree(directory)) continue
+      const checks = await this.#checksOf(directory, names, round.timeSlice)
       const more = later.get(directory)
-      if (slots === undefined && more !== null) later.set(directory, new Set([...(more ?? []), ...names]))
-      for (const slot of slots ?? []) {
-        const known = directory.children?.get(slot.name)
-        if (slot.now && known && isSame(known.seen, slot.now) && differs(known.seen, slot.now) === 'no')
+      if (checks === undefined && more !== null) later.set(directory, new Set([...(more ?? []), ...names]))
+      for (const check of checks ?? []) {
+        const known = directory.children?.get(check.name)
+        if (
+          check.now &&
+          known &&
+          isSameEntry(known.stat, check.now) &&
+          differs(known.stat, check.now) === 'no'
+        )
           continue
-        await this.#settle(round, slot)
+        await this.#apply(round, check)
       }
     }
   }
 
-  async #settle(round: Round, slot: EntryCheck): Promise<void> {
-    if (round.done.has(slot) || round.settling.has(slot)) return
-    round.settling.add(slot)
-    if (round.pace.expired) await round.pace.yieldToEventLoop()
-    await this.#settleNow(round, slot)
-    round.done.add(slot)
+  async #apply(round: Round, check: EntryCheck): Promise<void> {
+    if (round.done.has(check) || round.inProgress.has(check)) return
+    round.inProgress.add(check)
+    if (round.timeSlice.expired) await round.timeSlice.yieldToEventLoop()
+    await this.#applyNow(round, check)
+    round.done.add(check)
   }
 
-  async #settleNow(round: Round, { directory, name, now }: EntryCheck): Promise<void> {
-    if (!this.#isKnown(directory)) return
+  async #applyNow(round: Round, { directory, name, now }: EntryCheck): Promise<void> {
+    if (!this.#isInTree(directory)) return
     const known = directory.children!.get(name)
-    if (known !== undefined && now !== undefined && isSame(known.seen, now)) {
+    if (known !== undefined && now !== undefined && isSameEntry(known.stat, now)) {
       await this.#compare(round, known, now)
       if (known.children !== undefined && !known.entered) await this.#enter(round, known)
       return
     }
-    // Whoever was here and is somewhere else now goes there first.
-    if (known !== undefined) await this.#settleMovesOutOf(round, known)
+    // If the entry that had this name was moved, apply the move first.
+    if (known !== undefined) await this.#applyMovesOutOf(round, known)
     const left = directory.children!.get(name)
     if (now === undefined) {
       if (left !== undefined) await this.#delete(round, left)
       return
     }
-    const from = this.#whereItWas(now)
-    // Nothing is moved into itself, or over what holds it; what looks so is told as what it amounts to.
+    const from = this.#previousNode(now)
+    // A directory cannot move into itself or replace its ancestor; a state that looks so becomes a delete and a create.
     if (from !== undefined && !directory.isWithin(from) && !(left !== undefined && from.isWithin(left)))
       await this.#move(round, from, directory, name, now, left)
-    else if (left !== undefined && left.seen.kind === now.kind) await this.#replace(round, left, now)
+    else if (left !== undefined && left.stat.kind === now.kind) await this.#replace(round, left, now)
     else {
       if (left !== undefined) await this.#delete(round, left)
       await this.#create(round, directory, name, now)
     }
   }
 
-  /** It, or something below it, that appears elsewhere in this round. */
-  async #settleMovesOutOf(round: Round, node: Node): Promise<void> {
-    const slot = round.appearing.get(node.seen.ino)
-    if (slot?.now !== undefined && isSame(slot.now, node.seen)) await this.#settle(round, slot)
-    for (const child of [...(node.children?.values() ?? [])]) await this.#settleMovesOutOf(round, child)
+  /** Applies the checks of this round in which the node, or a descendant, appears at another path. */
+  async #applyMovesOutOf(round: Round, node: TreeNode): Promise<void> {
+    const check = round.appearing.get(node.stat.ino)
+    if (check?.now !== undefined && isSameEntry(check.now, node.stat)) await this.#apply(round, check)
+    for (const child of [...(node.children?.values() ?? [])]) await this.#applyMovesOutOf(round, child)
   }
 
-  /** The name under which something was known that is not there any more. */
-  #whereItWas(now: Seen): Node | undefined {
+  /** Finds the node that an entry was moved from: same file, and no longer at the known path. */
+  #previousNode(now: EntryStat): TreeNode | undefined {
     const node = this.#inodes.at(now.ino)
-    if (node === undefined || !isSame(node.seen, now) || !this.#isKnown(node) || node.parent === undefined)
+    if (
+      node === undefined ||
+      !isSameEntry(node.stat, now) ||
+      !this.#isInTree(node) ||
+      node.parent === undefined
+    )
       return undefined
     let open: OpenDirectory | undefined
     try {
       open = this.#options.disk.open(node.parent)
-      const there = open?.see(node.name)
-      // Another name of the same file: a hard link.
+      const there = open?.stat(node.name)
+      // The old name still exists, so the new one is a hard link.
       if (there !== undefined && there.ino === now.ino) return undefined
       return node
     } catch {
@@ -218,138 +228,139 @@ export class Tree {
     }
   }
 
-  async #compare(round: Round, node: Node, now: Seen): Promise<void> {
-    const { seen, fresh } = node
-    const answer = differs(seen, now)
-    if (answer === 'no' && !(fresh && now.kind === 'file')) return
+  async #compare(round: Round, node: TreeNode, now: EntryStat): Promise<void> {
+    const { stat, fresh } = node
+    const difference = differs(stat, now)
+    if (difference === 'no' && !(fresh && now.kind === 'file')) return
     const content = this.#read(node, now)
-    // One more name, or one less: the file is what it was.
-    const likely = answer === 'no' || (answer === 'perhaps' && seen.links !== now.links)
-    const alike = content === undefined || node.digest === undefined ? likely : content.digest === node.digest
-    if (answer !== 'yes' && alike) {
+    // A changed link count explains the new ctime, so the content is presumed the same.
+    const presumedSame = difference === 'no' || (difference === 'perhaps' && stat.links !== now.links)
+    const sameContent =
+      content === undefined || node.digest === undefined ? presumedSame : content.digest === node.digest
+    if (difference !== 'yes' && sameContent) {
       this.#remember(node, now, content?.digest ?? node.digest)
       return
     }
     await this.#changed(round, node, now, content)
   }
 
-  async #replace(round: Round, node: Node, now: Seen): Promise<void> {
+  async #replace(round: Round, node: TreeNode, now: EntryStat): Promise<void> {
     if (now.kind === 'directory') {
-      const before = node.seen
+      const before = node.stat
       this.#unindexInode(node)
       node.unwatch?.()
       this.#remember(node, now, undefined)
       this.#indexInode(node)
-      if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.emit(told('changed', node))
+      if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.emit(changeOf('changed', node))
       await this.#enter(round, node)
       return
     }
     const content = this.#read(node, now)
-    const alike =
+    const sameContent =
       content !== undefined &&
       content.digest === node.digest &&
-      differs({ ...now, ino: node.seen.ino, changed: node.seen.changed }, node.seen) === 'no'
+      differs({ ...now, ino: node.stat.ino, changed: node.stat.changed }, node.stat) === 'no'
     this.#unindexInode(node)
-    if (alike) this.#remember(node, now, content.digest)
+    if (sameContent) this.#remember(node, now, content.digest)
     else await this.#changed(round, node, now, content)
     this.#indexInode(node)
   }
 
-  async #changed(round: Round, node: Node, now: Seen, content: Content | undefined): Promise<void> {
+  async #changed(round: Round, node: TreeNode, now: EntryStat, content: Content | undefined): Promise<void> {
     const before = node.image
-    // Only its rights are other ones: what is kept of it stays.
-    const kept =
+    // Only the permissions changed, so the stored image stays valid.
+    const unchangedImage =
       content !== undefined && content.digest === node.digest && before !== untouched
         ? { after: before }
         : undefined
     this.#remember(node, now, content?.digest)
     await round.emit({
-      ...told('changed', node),
-      ...(now.kind === 'file' && { before, ...(kept ?? this.#keep(node, now, content)) }),
+      ...changeOf('changed', node),
+      ...(now.kind === 'file' && { before, ...(unchangedImage ?? this.#setImage(node, now, content)) }),
     })
   }
 
-  async #create(round: Round, directory: Node, name: string, now: Seen): Promise<void> {
+  async #create(round: Round, directory: TreeNode, name: string, now: EntryStat): Promise<void> {
     const node = this.#add(directory, name, now)
     if (node === undefined) return
     const content = this.#read(node, now)
     this.#remember(node, now, content?.digest)
     await round.emit({
-      ...told('created', node),
-      ...(now.kind === 'file' && this.#keep(node, now, content)),
+      ...changeOf('created', node),
+      ...(now.kind === 'file' && this.#setImage(node, now, content)),
     })
     if (now.kind === 'directory') await this.#enter(round, node)
   }
 
   async #move(
     round: Round,
-    node: Node,
-    directory: Node,
+    node: TreeNode,
+    directory: TreeNode,
     name: string,
-    now: Seen,
-    over: Node | undefined,
+    now: EntryStat,
+    replaced: TreeNode | undefined,
   ): Promise<void> {
-    // What it takes the place of goes with it, but what was below has a word of its own.
-    if (over !== undefined && over.seen.kind !== now.kind) await this.#delete(round, over)
-    else if (over !== undefined) {
-      for (const entry of [...this.#below(over)]) await round.emit(gone(entry, entry.path))
-      this.#drop(over)
+    // The move event implies the replaced entry's end, but entries below it need their own delete events.
+    if (replaced !== undefined && replaced.stat.kind !== now.kind) await this.#delete(round, replaced)
+    else if (replaced !== undefined) {
+      for (const entry of [...this.#descendants(replaced)]) await round.emit(deletionOf(entry, entry.path))
+      this.#drop(replaced)
     }
-    if (this.#options.ignored.byPath) await this.#leaveIgnored(round, node, pathIn(directory, name))
-    // One of several names: its directory may have moved, and it may still be in there.
-    if (now.links > 1 && now.kind !== 'directory') this.#doubt(node.parent!, node.name)
+    if (this.#options.ignored.byPath) await this.#deleteIgnored(round, node, pathIn(directory, name))
+    // A file with hard links may still exist under the old name, e.g. if its directory was moved.
+    if (now.links > 1 && now.kind !== 'directory') this.#scheduleRecheck(node.parent!, node.name)
     const previousPath = node.path
-    const entries = [...this.#below(node)].map((entry) => ({ entry, previousPath: entry.path }))
+    const entries = [...this.#descendants(node)].map((entry) => ({ entry, previousPath: entry.path }))
     node.parent!.children!.delete(node.name)
     node.parent = directory
     node.name = name
     directory.children!.set(name, node)
     for (const { entry, previousPath: was } of entries)
-      await round.emit({ ...told('moved', entry), previousPath: was, ...unchanged(entry) })
+      await round.emit({ ...changeOf('moved', entry), previousPath: was, ...unchanged(entry) })
     const touched =
-      now.kind === 'file' && (now.size !== node.seen.size || now.modified !== node.seen.modified)
-    // The move itself has set the time that tells of a content whose own time was put back.
-    // It was moved just when it was to be read: then it is read here.
-    const missed = node.image?.unkept === 'unreadable'
-    const content = touched || missed || node.digest !== undefined ? this.#read(node, now) : undefined
-    const rewritten = touched || (content !== undefined && (missed || content.digest !== node.digest))
+      now.kind === 'file' && (now.size !== node.stat.size || now.modified !== node.stat.modified)
+    // The rename itself updated the ctime, so a rewrite with a reset mtime shows only in the content.
+    // A file that could not be read earlier because it was being moved is read now.
+    const wasUnreadable = node.image?.omitted === 'unreadable'
+    const content = touched || wasUnreadable || node.digest !== undefined ? this.#read(node, now) : undefined
+    const rewritten = touched || (content !== undefined && (wasUnreadable || content.digest !== node.digest))
     const before = node.image
     this.#remember(node, now, rewritten ? content?.digest : node.digest)
     await round.emit({
-      ...told('moved', node),
+      ...changeOf('moved', node),
       previousPath,
-      ...(rewritten ? { before, ...this.#keep(node, now, content) } : unchanged(node)),
+      ...(rewritten ? { before, ...this.#setImage(node, now, content) } : unchanged(node)),
     })
     for (const directory of [...this.directories(node)])
       if (directory.children !== undefined && !directory.entered) await this.#enter(round, directory)
   }
 
-  /** What will be at an ignored path after a move goes; what will not be any more is found by looking. */
-  async #leaveIgnored(round: Round, node: Node, path: string): Promise<void> {
+  /** Deletes descendants whose path is ignored after a move. The next scan finds those that are no longer ignored. */
+  async #deleteIgnored(round: Round, node: TreeNode, path: string): Promise<void> {
     node.entered = false
     for (const child of [...(node.children?.values() ?? [])]) {
       const next = `${path}/${child.name}`
       if (this.#options.ignored(next, child.name)) await this.#delete(round, child)
-      else await this.#leaveIgnored(round, child, next)
+      else await this.#deleteIgnored(round, child, next)
     }
   }
 
-  async #delete(round: Round, node: Node): Promise<void> {
+  async #delete(round: Round, node: TreeNode): Promise<void> {
     const path = node.path
-    for (const entry of this.#below(node)) await round.emit(gone(entry, entry.path))
+    for (const entry of this.#descendants(node)) await round.emit(deletionOf(entry, entry.path))
     this.#drop(node)
-    await round.emit(gone(node, path))
+    await round.emit(deletionOf(node, path))
   }
 
-  /** The innermost first. */
-  *#below(node: Node): Generator<Node> {
+  /** Yields all descendants, innermost first. */
+  *#descendants(node: TreeNode): Generator<TreeNode> {
     for (const child of [...(node.children?.values() ?? [])]) {
-      yield* this.#below(child)
+      yield* this.#descendants(child)
       yield child
     }
   }
 
-  #drop(node: Node): void {
+  #drop(node: TreeNode): void {
     for (const child of [...(node.children?.values() ?? [])]) this.#drop(child)
     node.unwatch?.()
     node.unwatch = undefined
@@ -361,8 +372,8 @@ export class Tree {
     node.parent = undefined
   }
 
-  /** First watched, then looked at: what comes in between is seen twice and told once. */
-  async #enter(round: Round, node: Node, above?: OpenDirectory): Promise<void> {
+  /** Watches a directory before scanning it, so that no change in between is missed; it may be seen twice. */
+  async #enter(round: Round, node: TreeNode, above?: OpenDirectory): Promise<void> {
     if (node.depth >= maxDepth) {
       this.#options.onUncovered(node.path, `Only ${maxDepth} levels of directories are followed.`)
       return
@@ -370,7 +381,7 @@ export class Tree {
     let open: OpenDirectory | undefined
     try {
       open = above === undefined ? this.#options.disk.open(node) : above.enter(node.name)
-      // Somewhere else by now, or gone: it is entered where it turns up.
+      // The directory was moved or removed; it is entered when it is found again.
       if (open === undefined) return
       node.entered = true
       node.unwatch?.()
@@ -384,87 +395,87 @@ export class Tree {
     }
   }
 
-  /** It is looked through once something is heard of it again. */
-  #cannotRead(directory: Node, error: unknown): void {
+  /** Reports an unreadable directory. It is scanned again at its next notice. */
+  #cannotRead(directory: TreeNode, error: unknown): void {
     directory.entered = false
     const errno = errnoOf(error)
-    // Gone in this moment: whatever held it has changed.
+    // Removed meanwhile: a notice of the parent follows.
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return
     const may = errno === 'EACCES' || errno === 'EPERM' ? 'may not' : 'cannot'
     this.#options.onUncovered(directory.path, `It ${may} be read.`)
   }
 
-  async #scan(round: Round, directory: Node, open: OpenDirectory): Promise<void> {
-    const gone = new Set(directory.children?.keys())
+  async #scan(round: Round, directory: TreeNode, open: OpenDirectory): Promise<void> {
+    const missing = new Set(directory.children?.keys())
     for (const name of open.names()) {
-      if (round.pace.expired) await round.pace.yieldToEventLoop()
-      gone.delete(name)
+      if (round.timeSlice.expired) await round.timeSlice.yieldToEventLoop()
+      missing.delete(name)
       if (this.#isIgnored(directory, name)) continue
-      const now = open.see(name)
+      const now = open.stat(name)
       if (now === undefined) continue
-      if (!round.silent) await this.#settle(round, { directory, name, now })
+      if (!round.silent) await this.#apply(round, { directory, name, now })
       else {
         const node = this.#add(directory, name, now)
         if (node?.children !== undefined) await this.#enter(round, node, open)
       }
     }
-    for (const name of gone) await this.#settle(round, { directory, name, now: undefined })
+    for (const name of missing) await this.#apply(round, { directory, name, now: undefined })
   }
 
-  #add(directory: Node, name: string, now: Seen): Node | undefined {
+  #add(directory: TreeNode, name: string, now: EntryStat): TreeNode | undefined {
     if (this.#entries >= this.#options.maxEntries) {
-      const where = now.kind === 'directory' ? pathIn(directory, name) : directory.path
+      const path = now.kind === 'directory' ? pathIn(directory, name) : directory.path
       this.#options.onUncovered(
-        where,
+        path,
         `Only ${this.#options.maxEntries} entries are followed (watch.maxEntries).`,
       )
       return undefined
     }
     this.#entries += 1
-    const node = new Node(directory, name, now)
+    const node = new TreeNode(directory, name, now)
     node.fresh = isFresh(now)
     directory.children!.set(name, node)
     this.#indexInode(node)
     return node
   }
 
-  #watch(node: Node, open: OpenDirectory): void {
-    const { onNotice: heard } = this.#options
-    if (heard === undefined) return
-    const watching = open.watch((name) => heard(node, name))
+  #watch(node: TreeNode, open: OpenDirectory): void {
+    const { onNotice } = this.#options
+    if (onNotice === undefined) return
+    const watching = open.watch((name) => onNotice(node, name))
     if (typeof watching === 'function') node.unwatch = watching
     else this.#options.onUncovered(node.path, watching.reason)
   }
 
-  #remember(node: Node, now: Seen, digest: string | undefined): void {
-    node.seen = now
-    this.#doubtOthers(node)
+  #remember(node: TreeNode, now: EntryStat, digest: string | undefined): void {
+    node.stat = now
+    this.#recheckOtherLinks(node)
     node.fresh = isFresh(now)
     node.digest = digest
   }
 
-  #indexInode(node: Node): void {
+  #indexInode(node: TreeNode): void {
     this.#inodes.add(node)
-    this.#doubtOthers(node)
+    this.#recheckOtherLinks(node)
   }
 
-  #unindexInode(node: Node): void {
-    this.#doubtOthers(node)
+  #unindexInode(node: TreeNode): void {
+    this.#recheckOtherLinks(node)
     this.#inodes.forget(node)
   }
 
-  /** What happened to a file under one name has happened under all. */
-  #doubtOthers(node: Node): void {
+  /** A change through one hard link affects all of them. */
+  #recheckOtherLinks(node: TreeNode): void {
     for (const other of this.#inodes.others(node))
-      if (other.parent !== undefined) this.#doubt(other.parent, other.name)
+      if (other.parent !== undefined) this.#scheduleRecheck(other.parent, other.name)
   }
 
-  #doubt(directory: Node, name: string): void {
-    const names = this.#doubtful.get(directory) ?? new Set()
-    this.#doubtful.set(directory, names.add(name))
+  #scheduleRecheck(directory: TreeNode, name: string): void {
+    const names = this.#rechecks.get(directory) ?? new Set()
+    this.#rechecks.set(directory, names.add(name))
   }
 
-  #read(node: Node, now: Seen): Content | undefined {
+  #read(node: TreeNode, now: EntryStat): Content | undefined {
     if (now.kind !== 'file' || now.size > this.#options.imageBytes || node.parent === undefined)
       return undefined
     let open: OpenDirectory | undefined
@@ -479,13 +490,13 @@ export class Tree {
     }
   }
 
-  #keep(node: Node, now: Seen, content: Content | undefined): Partial<Change> {
-    const unkept = this.#unkept(node, now, content)
-    node.image = unkept === undefined ? {} : { unkept }
-    return { after: node.image, ...(unkept === undefined && content && { content: content.bytes }) }
+  #setImage(node: TreeNode, now: EntryStat, content: Content | undefined): Partial<Change> {
+    const omitted = this.#omissionReason(node, now, content)
+    node.image = omitted === undefined ? {} : { omitted }
+    return { after: node.image, ...(omitted === undefined && content && { content: content.bytes }) }
   }
 
-  #unkept(node: Node, now: Seen, content: Content | undefined): string | undefined {
+  #omissionReason(node: TreeNode, now: EntryStat, content: Content | undefined): string | undefined {
     if (isPrivate(node.name)) return 'private'
     if (now.size > this.#options.imageBytes) return 'size'
     return content === undefined ? 'unreadable' : undefined
@@ -497,31 +508,38 @@ interface Content {
   readonly digest: string
 }
 
-function newRound(tell: Round['emit'], pace: TimeSlice): Round {
-  return { emit: tell, pace, silent: false, appearing: new Map(), settling: new Set(), done: new Set() }
+function newRound(emit: Round['emit'], timeSlice: TimeSlice): Round {
+  return {
+    emit: emit,
+    timeSlice,
+    silent: false,
+    appearing: new Map(),
+    inProgress: new Set(),
+    done: new Set(),
+  }
 }
 
-function pathIn(directory: Node, name: string): string {
+function pathIn(directory: TreeNode, name: string): string {
   return directory.parent === undefined ? name : `${directory.path}/${name}`
 }
 
-function isFresh({ changed }: Seen): boolean {
+function isFresh({ changed }: EntryStat): boolean {
   return Date.now() - changed < freshMs
 }
 
-/** Files that hold secrets by custom. Their content is compared and never kept. */
+/** Files that hold secrets by convention. Their content is compared but never stored. */
 function isPrivate(name: string): boolean {
   return name.startsWith('.env')
 }
 
-function told(type: Change['type'], { path, seen: { kind, size } }: Node): Change {
+function changeOf(type: Change['type'], { path, stat: { kind, size } }: TreeNode): Change {
   return { type, path, kind, ...(kind !== 'directory' && { size }) }
 }
 
-function unchanged({ seen, image }: Node): { before?: Image; after?: Image } {
-  return seen.kind === 'file' ? { before: image, after: image } : {}
+function unchanged({ stat, image }: TreeNode): { before?: Image; after?: Image } {
+  return stat.kind === 'file' ? { before: image, after: image } : {}
 }
 
-function gone({ seen: { kind }, image }: Node, path: string): Change {
+function deletionOf({ stat: { kind }, image }: TreeNode, path: string): Change {
   return { type: 'deleted', path, kind, ...(kind === 'file' && { before: image }) }
 }

@@ -1,15 +1,15 @@
 import type { Journal } from '@vitrine/journal'
 
 const maxNamed = 100
-const sayMs = 50
+const batchMs = 50
 
-/** Says which parts of the workspace are not followed, once for each, some at a time. */
-export class Uncovered {
+/** Reports the parts of the workspace that are not watched, each once, in batches. */
+export class UncoveredReporter {
   readonly #journal: Journal
   readonly #known = new Set<string>()
-  readonly #waiting = new Map<string, { readonly paths: string[]; count: number }>()
+  readonly #pending = new Map<string, { readonly paths: string[]; count: number }>()
   #timer: NodeJS.Timeout | undefined
-  #saying: Promise<unknown> = Promise.resolve()
+  #appending: Promise<unknown> = Promise.resolve()
 
   constructor(journal: Journal) {
     this.#journal = journal
@@ -18,25 +18,25 @@ export class Uncovered {
   add(path: string, reason: string): void {
     const key = `${reason}\0${path}`
     if (this.#known.has(key)) return
-    // Bounded: beyond this, one more is not worth its memory.
+    // Limits memory: beyond this number, a path may be reported again.
     if (this.#known.size < 10_000) this.#known.add(key)
-    const waiting = this.#waiting.get(reason) ?? { paths: [], count: 0 }
-    if (waiting.paths.length < maxNamed) waiting.paths.push(path === '' ? '.' : path)
-    waiting.count += 1
-    this.#waiting.set(reason, waiting)
-    this.#timer ??= setTimeout(() => void this.said(), sayMs).unref()
+    const pending = this.#pending.get(reason) ?? { paths: [], count: 0 }
+    if (pending.paths.length < maxNamed) pending.paths.push(path === '' ? '.' : path)
+    pending.count += 1
+    this.#pending.set(reason, pending)
+    this.#timer ??= setTimeout(() => void this.flush(), batchMs).unref()
   }
 
-  async said(): Promise<void> {
+  async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const events = [...this.#waiting].map(([reason, { paths, count }]) => ({
+    const events = [...this.#pending].map(([reason, { paths, count }]) => ({
       type: 'watch.degraded',
       data: { reason, uncovered: paths.map((path) => path.toWellFormed()), count },
     }))
-    this.#waiting.clear()
+    this.#pending.clear()
     if (events.length > 0)
-      this.#saying = this.#saying.then(() => this.#journal.append(events)).catch(() => undefined)
-    await this.#saying
+      this.#appending = this.#appending.then(() => this.#journal.append(events)).catch(() => undefined)
+    await this.#appending
   }
 }

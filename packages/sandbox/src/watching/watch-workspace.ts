@@ -3,47 +3,54 @@ import type { Journal, Store } from '@vitrine/journal'
 import type { EventContext } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
 import { FindDisk, type FindRun } from './find-disk.ts'
-import { handleDisk, seenOf } from './handle-disk.ts'
+import { entryStat, handleDisk } from './handle-disk.ts'
 import { ignoring } from './ignore.ts'
 import { NativeWatcher } from './native.ts'
-import type { Node } from './node.ts'
+import type { TreeNode } from './node.ts'
 import { PollWatcher } from './poll.ts'
 import { ChangeRecorder } from './recorder.ts'
 import type { WatchSettings } from './settings.ts'
 import { Tree } from './tree.ts'
-import { Uncovered } from './uncovered.ts'
-import type { Watcher } from './watcher.ts'
+import { UncoveredReporter } from './uncovered.ts'
 
-export interface WatchWorkspace {
+/** Watches a workspace and journals its changes. */
+export interface Watcher {
+  /** Resolves once every change made before the call is in the journal. */
+  flush(): Promise<void>
+  /** Flushes a last time and stops watching. */
+  close(): Promise<void>
+}
+
+export interface WatchWorkspaceOptions {
   readonly root: Handle
-  /** As processes see it. */
+  /** The root's path as processes in the sandbox see it. */
   readonly path: string
   readonly settings: WatchSettings
   readonly journal: Journal
   readonly store: Store
-  /** A folder of the host's alone. */
+  /** A folder that only the host can access. */
   readonly marks: string
   readonly signal: AbortSignal
-  /** What a change belongs to that is told now. */
+  /** The context for events that are committed now. */
   context(): EventContext
   /** Runs a command in the workspace, for the mode `find`. */
   run(argv: readonly string[]): FindRun
 }
 
-/** The one watcher of a sandbox. Resolves once it knows everything that is there. */
+/** Starts the watcher of a sandbox. Resolves after the initial scan. */
 export async function watchWorkspace(
-  options: WatchWorkspace,
+  options: WatchWorkspaceOptions,
 ): Promise<Watcher & { readonly entries: number }> {
   const { root, path, settings, journal, store, context } = options
-  const givenUp = new AbortController()
-  const signal = AbortSignal.any([options.signal, givenUp.signal])
-  const uncovered = new Uncovered(journal)
+  const startFailed = new AbortController()
+  const signal = AbortSignal.any([options.signal, startFailed.signal])
+  const uncovered = new UncoveredReporter(journal)
   const { imagesTotalBytes } = settings
   const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes, signal, context })
   const failed = (error: unknown) => {
-    if (!signal.aborted) uncovered.add('', `Looking at it failed: ${String(error)}`)
+    if (!signal.aborted) uncovered.add('', `Checking the workspace for changes failed: ${String(error)}`)
   }
-  let heard: ((node: Node, name: string | null) => void) | undefined
+  let onNotice: ((node: TreeNode, name: string | null) => void) | undefined
   const found = settings.mode === 'find' ? findDisk(options) : undefined
   const tree = new Tree(
     {
@@ -52,31 +59,31 @@ export async function watchWorkspace(
       maxEntries: settings.maxEntries,
       imageBytes: settings.imageBytes,
       ...(settings.mode === 'native' && {
-        onNotice: (node: Node, name: string | null) => heard?.(node, name),
+        onNotice: (node: TreeNode, name: string | null) => onNotice?.(node, name),
       }),
-      onUncovered: (where, reason) => uncovered.add(where, reason),
+      onUncovered: (uncoveredPath, reason) => uncovered.add(uncoveredPath, reason),
     },
-    seenOf(root.stats),
+    entryStat(root.stats),
   )
   const common = { tree, recorder, signal, failed }
   let watcher: NativeWatcher | PollWatcher
   if (settings.mode === 'native') {
     const native = new NativeWatcher({ ...common, marks: options.marks })
-    heard = native.heard
+    onNotice = native.onNotice
     watcher = native
   } else {
     const refresh = found && (() => found.refresh())
     watcher = new PollWatcher({ ...common, intervalMs: settings.intervalMs, ...(refresh && { refresh }) })
   }
   try {
-    await watcher.begin()
-    await uncovered.said()
+    await watcher.start()
+    await uncovered.flush()
     await journal.append([
       { type: 'watch.ready', data: { root: path, mode: settings.mode, entries: tree.entries } },
     ])
   } catch (error) {
-    // Nobody waits for what changed meanwhile, least of all for a journal that takes nothing.
-    givenUp.abort()
+    // Skip the final flush: changes so far are not needed, and the journal may not accept anything.
+    startFailed.abort()
     await watcher.close().catch(() => undefined)
     throw error
   }
@@ -84,16 +91,16 @@ export async function watchWorkspace(
     entries: tree.entries,
     flush: async () => {
       await watcher.flush()
-      await uncovered.said()
+      await uncovered.flush()
     },
     close: async () => {
       await watcher.close()
-      await uncovered.said()
+      await uncovered.flush()
     },
   }
 }
 
-function findDisk({ run, settings: { ignore, imageBytes } }: WatchWorkspace): FindDisk {
+function findDisk({ run, settings: { ignore, imageBytes } }: WatchWorkspaceOptions): FindDisk {
   return new FindDisk({
     run,
     prune: ignore,

@@ -1,49 +1,52 @@
 import { type ExecOptions, type ExecResult, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { CommandFailure } from './command-failure.ts'
-import type { Credentials, PlannedRepository } from './read-repository.ts'
+import type { GitCredentials, PlannedRepository } from './read-repository.ts'
 import { type Exec, runCommand } from './run-command.ts'
 
-/** Answers with what is in the environment, so that git has it from nowhere else. */
-const helper =
+/** A git credential helper that returns the credentials from the environment, so that they are stored nowhere else. */
+const credentialHelper =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$VITRINE_GIT_USERNAME" "$VITRINE_GIT_TOKEN"; }; f'
 
 type Environment = Readonly<Record<string, string>>
 
-/** Brings a repository into the workspace with the sandbox's own git. `around` is what every command gets. */
+/** Clones a repository into the workspace with the sandbox's own git. `baseEnv` is the environment of every command. */
 export async function clone(
   exec: Exec,
   { url, ref, depth, credentials, path }: PlannedRepository & { readonly path: string },
-  around: Environment,
+  baseEnv: Environment,
   signal: AbortSignal,
 ): Promise<void> {
   const quiet = { GIT_TERMINAL_PROMPT: '0' }
   const git = (args: readonly string[], options: Omit<ExecOptions, 'signal'> = {}) =>
-    ran(credentials, runCommand(exec, ['git', ...args], { env: quiet, ...options, signal }))
-  const reaching = { env: { ...quiet, ...environmentOf(credentials, around) } }
+    reportFailure(credentials, runCommand(exec, ['git', ...args], { env: quiet, ...options, signal }))
+  const remoteOptions = { env: { ...quiet, ...environmentOf(credentials, baseEnv) } }
   const shallow = depth === undefined ? [] : ['--depth', String(depth)]
   if (ref?.kind !== 'commit') {
     const branch = ref === undefined ? [] : ['--branch', ref.text]
-    await git(['clone', ...shallow, ...branch, '--', url, path], reaching)
+    await git(['clone', ...shallow, ...branch, '--', url, path], remoteOptions)
     return
   }
-  // A clone takes names only; a commit is fetched.
+  // `git clone` accepts branches and tags only, so a commit is fetched.
   const cwd = path
   await git(['init', '--quiet', '--', path])
   await git(['remote', 'add', 'origin', url], { cwd })
   const wanted = depth === undefined ? [] : [ref.text]
-  await git(['fetch', '--quiet', ...shallow, 'origin', ...wanted], { ...reaching, cwd })
+  await git(['fetch', '--quiet', ...shallow, 'origin', ...wanted], { ...remoteOptions, cwd })
   await git(['checkout', '--quiet', '--detach', ref.text], { cwd })
 }
 
-/** Only for that server, whatever it redirects to, and in place of every helper that might keep them. */
-function environmentOf(credentials: Credentials | undefined, around: Environment): Environment {
+/**
+ * Configures the credentials for their origin only, so that a redirect target does not get them, and disables every
+ * other credential helper, which might store them.
+ */
+function environmentOf(credentials: GitCredentials | undefined, baseEnv: Environment): Environment {
   if (credentials === undefined) return {}
   const settings = [
     ['credential.helper', ''],
-    [`credential.${credentials.origin}.helper`, helper],
+    [`credential.${credentials.origin}.helper`, credentialHelper],
   ] as const
-  // After the settings that are given this way already.
-  const first = Math.max(0, Number.parseInt(around.GIT_CONFIG_COUNT ?? '0', 10) || 0)
+  // Append after settings that are already passed through GIT_CONFIG_COUNT.
+  const first = Math.max(0, Number.parseInt(baseEnv.GIT_CONFIG_COUNT ?? '0', 10) || 0)
   return {
     GIT_CONFIG_COUNT: String(first + settings.length),
     ...Object.fromEntries(
@@ -57,19 +60,22 @@ function environmentOf(credentials: Credentials | undefined, around: Environment
   }
 }
 
-async function ran(credentials: Credentials | undefined, run: Promise<ExecResult>): Promise<void> {
+async function reportFailure(
+  credentials: GitCredentials | undefined,
+  run: Promise<ExecResult>,
+): Promise<void> {
   try {
     await run
   } catch (error) {
     if (isVitrineError(error) && error.code === 'command_not_found')
       throw new VitrineError('command_not_found', 'git is not installed in the sandbox.', { cause: error })
     if (!(error instanceof CommandFailure) || credentials === undefined) throw error
-    throw new CommandFailure(without(credentials, error.result))
+    throw new CommandFailure(maskCredentials(credentials, error.result))
   }
 }
 
-/** A server may say what it was sent, and that would be in the error. */
-function without({ token, username }: Credentials, result: ExecResult): ExecResult {
+/** Masks the credentials in git's output: a server may echo them, and the output becomes part of the error. */
+function maskCredentials({ token, username }: GitCredentials, result: ExecResult): ExecResult {
   const basic = Buffer.from(`${username}:${token}`).toString('base64')
   const masked = (text: string) =>
     [token, encodeURIComponent(token), basic].reduce(

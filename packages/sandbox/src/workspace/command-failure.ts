@@ -3,33 +3,33 @@ import type { ExecResult, JsonObject } from '@vitrine/protocol'
 const maxLines = 20
 const maxCharacters = 4_000
 
-/** A command that ran and did not end well. */
+/** A command that ran and failed. */
 export class CommandFailure extends Error {
   readonly result: ExecResult
 
   constructor(result: ExecResult) {
-    super(`${endOf(result)}${indented(lastWords(result))}`)
+    super(`${describeEnd(result)}${indented(lastOutput(result))}`)
     this.result = result
   }
 
-  /** For the details of an error. */
+  /** The fields for an error's `details`. */
   get facts(): JsonObject {
     const { outcome, exitCode, signal } = this.result
-    return { outcome, exitCode, signal, output: lastWords(this.result) }
+    return { outcome, exitCode, signal, output: lastOutput(this.result) }
   }
 }
 
-function endOf({ outcome, exitCode, signal, durationMs }: ExecResult): string {
-  if (outcome === 'timeout') return `it took too long and was ended after ${Math.round(durationMs)} ms.`
-  if (signal !== null) return `it was ended by ${signal}.`
+function describeEnd({ outcome, exitCode, signal, durationMs }: ExecResult): string {
+  if (outcome === 'timeout') return `it timed out and was killed after ${Math.round(durationMs)} ms.`
+  if (signal !== null) return `it was killed by ${signal}.`
   if (exitCode !== null) return `exit code ${exitCode}.`
-  return 'nobody saw how it ended.'
+  return 'its exit status is unknown.'
 }
 
-/** What it said last on stderr, or where it said nothing there, on stdout. */
-function lastWords({ stderr, stdout }: ExecResult): string {
-  const said = stderr.trim() === '' ? stdout : stderr
-  return said.trimEnd().split('\n').slice(-maxLines).join('\n').slice(-maxCharacters).toWellFormed()
+/** The last lines of stderr, or of stdout if stderr is empty. */
+function lastOutput({ stderr, stdout }: ExecResult): string {
+  const output = stderr.trim() === '' ? stdout : stderr
+  return output.trimEnd().split('\n').slice(-maxLines).join('\n').slice(-maxCharacters).toWellFormed()
 }
 
 function indented(text: string): string {

@@ -12,7 +12,7 @@ import { Handle } from '../files/handle.ts'
 import { directoryAt } from '../files/list.ts'
 import { walk } from '../files/walk.ts'
 import { ignoring } from '../watching/ignore.ts'
-import { invalid, type Where } from './invalid.ts'
+import { type FieldPath, invalid } from './invalid.ts'
 
 export interface CopyOptions {
   readonly ignore: readonly string[]
@@ -20,46 +20,46 @@ export interface CopyOptions {
   readonly signal?: AbortSignal
 }
 
-export interface Copied {
+export interface CopyCounts {
   readonly files: number
   readonly directories: number
   readonly links: number
   readonly bytes: number
-  /** FIFOs, sockets and devices, which no workspace gets. */
+  /** FIFOs, sockets and devices, which are not copied. */
   readonly leftOut: number
-  /** Written to while they were copied. */
+  /** Files that were modified during the copy. */
   readonly changed: number
 }
 
-/** Something of this machine that can be copied. Its own path is followed; nothing in it is. */
-export interface Source {
+/** A file or directory of the host to copy. Links in its own path are resolved; links inside it are not followed. */
+export interface CopySource {
   readonly path: string
   readonly kind: 'file' | 'directory'
 }
 
-export function findSource(where: Where, path: string): Source {
+export function findSource(field: FieldPath, path: string): CopySource {
   let real: string
   try {
     real = realpathSync(resolve(path))
   } catch {
-    throw invalid(where, `there is no ${resolve(path)} on this machine.`)
+    throw invalid(field, `${resolve(path)} does not exist on the host.`)
   }
   const stats = statSync(real, { throwIfNoEntry: false })
   if (stats?.isDirectory()) return { path: real, kind: 'directory' }
   if (stats?.isFile()) return { path: real, kind: 'file' }
-  throw invalid(where, `${real} is neither a file nor a directory.`)
+  throw invalid(field, `${real} is neither a file nor a directory.`)
 }
 
-/** Copies it with modes, times and links. Links that lead out of it are refused, and then nothing is copied. */
+/** Copies a source with modes, times and links. A link that points outside the source fails the whole copy. */
 export async function copyIn(
-  room: FileContext,
-  { path: source, kind }: Source,
+  context: FileContext,
+  { path: source, kind }: CopySource,
   target: string,
   { ignore, limits, signal }: CopyOptions,
-): Promise<Copied> {
+): Promise<CopyCounts> {
   const name = kind === 'file' ? basename(source) : undefined
   const from = Handle.directory(name === undefined ? source : dirname(source))
-  const staged = room.staging.folder()
+  const staged = context.staging.folder()
   const ignored = ignoring(ignore)
   let leftOut = 0
   let changed = 0
@@ -79,12 +79,12 @@ export async function copyIn(
       scheme: 'tar',
       special: 'refuse',
       links: 'inside',
-      owner: ownerAt(room, room.places.root.path, undefined),
+      owner: ownerAt(context, context.places.root.path, undefined),
       limits,
       signal,
     })
-    if (name === undefined) await placeDirectory(room, staged.handle, target, from, signal)
-    else placeFile(room, staged.handle, name, target)
+    if (name === undefined) await placeDirectory(context, staged.handle, target, from, signal)
+    else placeFile(context, staged.handle, name, target)
     return { files, directories, links, bytes, leftOut, changed }
   } finally {
     from.close()
@@ -92,29 +92,28 @@ export async function copyIn(
   }
 }
 
-function placeFile(room: FileContext, staged: Handle, name: string, target: string): void {
-  walk(room.places, target, { follow: false }, (spot) => {
-    mustBeWritable(room, spot)
-    if (spot.entry !== undefined)
-      throw new VitrineError('file_exists', `There is something at ${target} already.`)
-    withParents(room, spot, { parents: true }, (parent, last) =>
+function placeFile(context: FileContext, staged: Handle, name: string, target: string): void {
+  walk(context.places, target, { follow: false }, (resolved) => {
+    mustBeWritable(context, resolved)
+    if (resolved.entry !== undefined) throw new VitrineError('file_exists', `${target} already exists.`)
+    withParents(context, resolved, { parents: true }, (parent, last) =>
       move({ parent: staged, name }, { parent, name: last }, target),
     )
   })
 }
 
 async function placeDirectory(
-  room: FileContext,
+  context: FileContext,
   staged: Handle,
   target: string,
   { stats }: Handle,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  makeDirectories(room, target, { parents: true }, undefined)
-  const { directory } = directoryAt(room, target, undefined)
+  makeDirectories(context, target, { parents: true }, undefined)
+  const { directory } = directoryAt(context, target, undefined)
   try {
     await merge(staged, directory, { signal })
-    // The workspace itself stays as it was made.
+    // The workspace directory keeps its own attributes.
     if (target === '.') return
     settleDirectory(directory, { mode: stats.mode & 0o1777, mtime: stats.mtimeMs / 1_000 }, undefined)
   } finally {

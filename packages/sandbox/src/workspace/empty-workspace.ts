@@ -14,18 +14,18 @@ export function isEmpty({ root }: Folders): boolean {
   }
 }
 
-/** Takes everything out of a workspace that nothing runs in. */
+/** Removes everything in a workspace. No process may run in it. */
 export async function emptyWorkspace({ root }: Folders): Promise<void> {
-  await within(root, async (directory) => {
+  await withDirectory(root, async (directory) => {
     for (const name of directory.names()) await removeTree(directory, name)
   })
 }
 
 export async function removeFolder(path: string): Promise<void> {
-  await within(dirname(path), (parent) => removeTree(parent, basename(path)))
+  await withDirectory(dirname(path), (parent) => removeTree(parent, basename(path)))
 }
 
-async function within(path: string, run: (directory: Handle) => Promise<void>): Promise<void> {
+async function withDirectory(path: string, run: (directory: Handle) => Promise<void>): Promise<void> {
   let directory: Handle
   try {
     directory = Handle.directory(path)

@@ -1,58 +1,59 @@
 import { isVitrineError } from '@vitrine/protocol'
 import { checkPath } from '../files/access-roots.ts'
-import { invalid, type Where } from './invalid.ts'
+import { type FieldPath, invalid } from './invalid.ts'
 
-/** The names on the way from the workspace's root to an entry; none for the root itself. */
-export function entryPath(where: Where, path: unknown): readonly string[] {
+/** Splits an entry's path into names; the workspace's root has none. */
+export function entryPath(field: FieldPath, path: unknown): readonly string[] {
   try {
-    checkPath(where, path)
+    checkPath(field, path)
   } catch (error) {
-    if (isVitrineError(error) && error.code === 'path_too_long') throw invalid(where, 'the path is too long.')
+    if (isVitrineError(error) && error.code === 'path_too_long') throw invalid(field, 'the path is too long.')
     throw error
   }
-  if (path.startsWith('/')) throw invalid(where, 'expected a path from the workspace, got an absolute one.')
+  if (path.startsWith('/'))
+    throw invalid(field, 'expected a path relative to the workspace, got an absolute path.')
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
-  if (names.includes('..')) throw invalid(where, 'expected a path without "..".')
+  if (names.includes('..')) throw invalid(field, 'expected a path without "..".')
   return names
 }
 
-/** A place that a manifest fills. */
-export interface Entry {
-  readonly where: Where
+/** A path that a manifest creates. */
+export interface ManifestEntry {
+  readonly field: FieldPath
   readonly names: readonly string[]
-  /** `open`: other entries may lie inside. */
+  /** `open`: other entries may be inside. */
   readonly inside: 'open' | 'closed'
 }
 
 interface EntryPosition {
   readonly below: Map<string, EntryPosition>
-  entry?: Entry
+  entry?: ManifestEntry
 }
 
-/** Two entries that cannot both be made: at one place, or one inside of what is not a plain directory. */
+/** Finds two conflicting entries: at the same path, or one inside an entry that is not a plain directory. */
 export function findOverlap(
-  entries: readonly Entry[],
-): { readonly outer: Entry; readonly inner: Entry } | undefined {
+  entries: readonly ManifestEntry[],
+): { readonly outer: ManifestEntry; readonly inner: ManifestEntry } | undefined {
   const root: EntryPosition = { below: new Map() }
   for (const entry of entries) {
-    let place = root
+    let position = root
     for (const name of entry.names) {
-      if (place.entry?.inside === 'closed') return { outer: place.entry, inner: entry }
-      const next = place.below.get(name) ?? { below: new Map() }
-      place.below.set(name, next)
-      place = next
+      if (position.entry?.inside === 'closed') return { outer: position.entry, inner: entry }
+      const next = position.below.get(name) ?? { below: new Map() }
+      position.below.set(name, next)
+      position = next
     }
-    if (place.entry !== undefined) return { outer: place.entry, inner: entry }
-    const below = entry.inside === 'closed' ? firstBelow(place) : undefined
+    if (position.entry !== undefined) return { outer: position.entry, inner: entry }
+    const below = entry.inside === 'closed' ? firstBelow(position) : undefined
     if (below !== undefined) return { outer: entry, inner: below }
-    place.entry = entry
+    position.entry = entry
   }
   return undefined
 }
 
-function firstBelow({ below }: EntryPosition): Entry | undefined {
-  for (const place of below.values()) {
-    const found = place.entry ?? firstBelow(place)
+function firstBelow({ below }: EntryPosition): ManifestEntry | undefined {
+  for (const position of below.values()) {
+    const found = position.entry ?? firstBelow(position)
     if (found !== undefined) return found
   }
   return undefined

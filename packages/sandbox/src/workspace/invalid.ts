@@ -1,8 +1,8 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** Where something stands in the manifest, for whoever has to correct it. */
-export type Where = string
+/** The path of a field in the manifest, for error messages. */
+export type FieldPath = string
 
-export function invalid(where: Where, reason: string): VitrineError {
-  return new VitrineError('argument_invalid', `${where}: ${reason}`, { details: { path: where } })
+export function invalid(field: FieldPath, reason: string): VitrineError {
+  return new VitrineError('argument_invalid', `${field}: ${reason}`, { details: { path: field } })
 }

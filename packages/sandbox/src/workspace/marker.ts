@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Folders } from '../engine/settings.ts'
 import { readRow } from '../machine/process-table.ts'
 
-/** How far a workspace came; `abandoned` by a host that died. */
+/** The progress of a workspace's preparation; `abandoned` if the host died during it. */
 export type Progress = 'none' | 'begun' | 'abandoned' | 'done'
 
-/** Kept with the sandbox's own state: it goes when the sandbox is destroyed. */
+/** Reads the progress from the sandbox's state folder, which is removed with the sandbox. */
 export function readProgress(folders: Folders): Progress {
   let words: string[]
   try {
@@ -16,21 +16,21 @@ export function readProgress(folders: Folders): Progress {
   }
   const [word, pid, startedAt] = words
   if (word === 'done') return 'done'
-  // A process of that number that started at another time is another process.
+  // A process with that pid but another start time is a different process.
   return Number(startedAt) > 0 && readRow(Number(pid))?.startedAt !== Number(startedAt)
     ? 'abandoned'
     : 'begun'
 }
 
-export function noteBegun(folders: Folders): void {
+export function markBegun(folders: Folders): void {
   write(folders, `begun ${process.pid} ${readRow(process.pid)?.startedAt ?? 0}`)
 }
 
-export function noteDone(folders: Folders): void {
+export function markDone(folders: Folders): void {
   write(folders, 'done')
 }
 
-export function forgetProgress(folders: Folders): void {
+export function clearProgress(folders: Folders): void {
   rmSync(pathIn(folders), { force: true })
 }
 

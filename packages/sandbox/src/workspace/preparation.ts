@@ -7,27 +7,27 @@ import { cancelled } from '../files/time-slice.ts'
 import { findSource } from './copy-in.ts'
 import { emptyWorkspace, isEmpty, removeFolder } from './empty-workspace.ts'
 import { invalid } from './invalid.ts'
-import { hasAccounts, mustHaveAccounts, mustTakeAccounts } from './make-accounts.ts'
-import { forgetProgress, noteBegun, noteDone, readProgress } from './marker.ts'
-import type { Plan } from './read-manifest.ts'
+import { checkAccountCapabilities, checkAccountSettings, hasAccounts } from './make-accounts.ts'
+import { clearProgress, markBegun, markDone, readProgress } from './marker.ts'
+import type { WorkspacePlan } from './read-manifest.ts'
 import { runSteps } from './run-steps.ts'
-import { type Ground, stepsOf } from './steps.ts'
+import { type PreparationTarget, stepsOf } from './steps.ts'
 
 export interface PreparationOptions {
-  readonly plan: Plan
+  readonly plan: WorkspacePlan
   readonly settings: SandboxSettings
   readonly store: Store
   readonly journal: Journal
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a manifest does to one sandbox: all of it to a fresh one, and to its accounts at every start. */
+/** Applies a manifest to a sandbox: completely to a fresh one, and only its accounts at later starts. */
 export class Preparation {
-  readonly #plan: Plan
+  readonly #plan: WorkspacePlan
   readonly #settings: SandboxSettings
   readonly #journal: Journal
   readonly #signal: AbortSignal
-  /** Folders that are not there yet, and so are nobody else's. */
+  /** Folders that do not exist yet, so that a rollback may remove them. */
   readonly #made: readonly string[]
   readonly #secrets: readonly (() => void)[]
   #fresh: boolean
@@ -44,36 +44,36 @@ export class Preparation {
     )
   }
 
-  /** Refuses what can be refused before anything is done. */
+  /** Checks everything that can be checked before the sandbox starts. */
   static async open(options: PreparationOptions): Promise<Preparation> {
     const { plan, settings, journal, signal } = options
     if (signal?.aborted) throw cancelled(signal)
-    mustTakeAccounts(plan, settings)
+    checkAccountSettings(plan, settings)
     const fresh = await isFresh(settings, journal)
     if (fresh) checkSources(plan, settings)
     return new Preparation(options, fresh)
   }
 
-  /** The last part of a start. */
-  async run(ground: Omit<Ground, 'journal'>): Promise<void> {
-    mustHaveAccounts(this.#plan, ground.core.capabilities)
+  /** Applies the manifest, as the last part of a start. */
+  async run(target: Omit<PreparationTarget, 'journal'>): Promise<void> {
+    checkAccountCapabilities(this.#plan, target.core.capabilities)
     if (!this.#fresh) {
-      if (hasAccounts(this.#plan)) await this.#again(ground)
+      if (hasAccounts(this.#plan)) await this.#recreateAccounts(target)
       return
     }
     const { folders } = this.#settings
-    await this.#apply(this.#plan, ground, this.#signal, { fresh: true }, () => noteBegun(folders))
-    noteDone(folders)
+    await this.#apply(this.#plan, target, this.#signal, { fresh: true }, () => markBegun(folders))
+    markDone(folders)
     this.#fresh = false
   }
 
-  /** A system that was not kept has lost its accounts. */
-  async #again(ground: Omit<Ground, 'journal'>): Promise<void> {
+  /** Creates the accounts again: the root file system, and so the accounts, may have been discarded at the last stop. */
+  async #recreateAccounts(target: Omit<PreparationTarget, 'journal'>): Promise<void> {
     const only = { ...this.#plan, directories: [], files: [], copy: [], git: [], setup: [] }
     try {
-      await this.#apply(only, ground, ground.core.store.lost, { fresh: false })
+      await this.#apply(only, target, target.core.store.lost, { fresh: false })
     } catch (error) {
-      // Nothing of the workspace is taken back.
+      // `setup_failed` means that the workspace was rolled back, which is not the case here.
       throw isVitrineError(error) && error.code === 'setup_failed'
         ? new VitrineError('sandbox_start_failed', error.message, { cause: error, details: error.details })
         : error
@@ -81,65 +81,65 @@ export class Preparation {
   }
 
   #apply(
-    plan: Plan,
-    ground: Omit<Ground, 'journal'>,
+    plan: WorkspacePlan,
+    target: Omit<PreparationTarget, 'journal'>,
     signal: AbortSignal,
     facts: Readonly<Record<string, unknown>>,
-    begin: () => void = () => undefined,
+    onStart: () => void = () => undefined,
   ): Promise<void> {
     const journal = this.#journal
-    const groups = stepsOf(plan, { ...ground, journal })
+    const groups = stepsOf(plan, { ...target, journal })
     const env = Object.keys(plan.env)
     const about = { ...facts, steps: groups.flat().length, ...(env.length > 0 && { env }) }
     return journal.operate(
       'apply_manifest',
       about,
       (operation) => {
-        begin()
+        onStart()
         return runSteps(groups, { operation, concurrency: plan.concurrency, signal })
       },
       { signal },
     )
   }
 
-  /** Leaves nothing of a preparation that failed, and gives back the error to throw. Nothing runs any more. */
-  async takeBack(error: unknown): Promise<unknown> {
+  /** Removes everything that a failed preparation created and returns the error to throw. No process may run. */
+  async rollBack(error: unknown): Promise<unknown> {
     if (!this.#fresh) return error
-    let begun = false
+    let undoStarted = false
     const undo = async () => {
-      begun = true
+      undoStarted = true
       const { folders } = this.#settings
       await emptyWorkspace(folders)
       for (const folder of [folders.staging, ...this.#made]) await removeFolder(folder)
-      forgetProgress(folders)
+      clearProgress(folders)
     }
     try {
-      // Also where the journal takes nothing any more.
+      // Undo even if the journal does not accept the operation.
       await this.#journal
         .operate('undo_manifest', {}, undo)
-        .catch((failure) => (begun ? Promise.reject(failure) : undo()))
+        .catch((failure) => (undoStarted ? Promise.reject(failure) : undo()))
     } catch (failure) {
       const { code, message, details } = toVitrineError(error)
-      const left = `${message}\nWhat was prepared could not be taken back: ${toVitrineError(failure).message}`
+      const left = `${message}\nThe preparation could not be rolled back: ${toVitrineError(failure).message}`
       return new VitrineError(code, left, { cause: error, details })
     }
     return error
   }
 
-  /** From now on its secrets are not looked for any more. */
+  /** Unregisters the manifest's secrets from the store. */
   close(): void {
     for (const forget of this.#secrets) forget()
   }
 }
 
 /**
- * A sandbox that goes on was prepared before, unless that failed. What a host that died left in a folder of our own was
- * never handed to anybody, and goes.
+ * Whether the workspace still has to be prepared. A managed workspace that a dead host left half prepared is emptied:
+ * no caller has ever received it.
  */
 async function isFresh({ folders }: SandboxSettings, journal: Journal): Promise<boolean> {
   const progress = readProgress(folders)
   if (progress === 'done' && journal.head.seq > 0) return false
-  if (progress === 'begun') throw notEmpty(folders, 'is being prepared at this moment.')
+  if (progress === 'begun') throw notEmpty(folders, 'is already being prepared.')
   if (progress === 'abandoned' && folders.managed) await emptyWorkspace(folders)
   if (isEmpty(folders)) return true
   throw notEmpty(folders, 'is not empty.')
@@ -149,15 +149,15 @@ function notEmpty({ root }: Folders, how: string): VitrineError {
   return new VitrineError('workspace_not_empty', `The workspace ${root} ${how}`)
 }
 
-/** A copy of the folder that it is copied to would never end. */
-function checkSources({ copy: local }: Plan, { folders }: SandboxSettings): void {
-  for (const { where, source } of local) {
-    const { path, kind } = findSource(where, source)
-    const inside = [folders.root, folders.staging, ...folders.own].find((folder) => {
-      const way = relative(path, folder)
-      return way === '' || (way !== '..' && !way.startsWith('../'))
+/** Rejects a source that contains the sandbox's own folders: it would be copied into itself without end. */
+function checkSources({ copy }: WorkspacePlan, { folders }: SandboxSettings): void {
+  for (const { field, source } of copy) {
+    const { path, kind } = findSource(field, source)
+    const ownFolder = [folders.root, folders.staging, ...folders.own].find((folder) => {
+      const fromSource = relative(path, folder)
+      return fromSource === '' || (fromSource !== '..' && !fromSource.startsWith('../'))
     })
-    if (kind === 'directory' && inside !== undefined)
-      throw invalid(where, `${path} holds ${inside}, which belongs to the sandbox.`)
+    if (kind === 'directory' && ownFolder !== undefined)
+      throw invalid(field, `${path} contains ${ownFolder}, which belongs to the sandbox.`)
   }
 }

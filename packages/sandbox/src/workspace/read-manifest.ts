@@ -1,15 +1,15 @@
 import type { ManifestFile, ManifestUser, WorkspaceManifest } from '@vitrine/protocol'
 import { fieldPath, manifestOptions, parseAs } from '@vitrine/protocol/options'
 import { entryPath, findOverlap } from './entry-path.ts'
-import { invalid, type Where } from './invalid.ts'
+import { type FieldPath, invalid } from './invalid.ts'
 import { type PlannedRepository, readRepository } from './read-repository.ts'
 import { type PlannedCommand, readEnvironment, readSetup } from './read-setup.ts'
 
-/** A manifest that was checked, with nothing left open. Paths are relative; `.` is the root. */
-export interface Plan {
+/** A validated manifest with all defaults filled in. Paths are relative; `.` is the root. */
+export interface WorkspacePlan {
   readonly groups: readonly string[]
   readonly users: readonly { readonly name: string; readonly groups: readonly string[] }[]
-  /** Outer ones first. */
+  /** Outer directories first. */
   readonly directories: readonly Placed<{ readonly mode: number | undefined }>[]
   readonly files: readonly Placed<{
     readonly content: string | Uint8Array
@@ -22,28 +22,28 @@ export interface Plan {
   readonly concurrency: number
 }
 
-export type Placed<What> = What & { readonly where: Where; readonly path: string }
+export type Placed<What> = What & { readonly field: FieldPath; readonly path: string }
 
 const top = 'workspace'
 
-/** Reads the whole manifest before anything is done with it. Touches nothing. */
-export function readManifest(given: unknown): Plan {
+/** Validates the whole manifest. It does not access the file system. */
+export function readManifest(given: unknown): WorkspacePlan {
   const manifest = parseAs(top, manifestOptions.manifest, given) as WorkspaceManifest
   const directories = (manifest.directories ?? []).map((entry, at) => {
-    const where = `${top}.directories[${at}]`
-    if (typeof entry === 'string') return { where, names: entryPath(where, entry), mode: undefined }
-    return { where, names: entryPath(`${where}.path`, entry.path), mode: entry.mode }
+    const field = `${top}.directories[${at}]`
+    if (typeof entry === 'string') return { field, names: entryPath(field, entry), mode: undefined }
+    return { field, names: entryPath(`${field}.path`, entry.path), mode: entry.mode }
   })
-  const files = placed(`${top}.files`, manifest.files, (_, entry) =>
+  const files = readEntries(`${top}.files`, manifest.files, (_, entry) =>
     isContent(entry) ? { content: entry, mode: undefined } : { content: entry.content, mode: entry.mode },
   )
-  const local = placed(`${top}.copy`, manifest.copy, (_, entry) => {
+  const local = readEntries(`${top}.copy`, manifest.copy, (_, entry) => {
     const { source, ignore = [] } = typeof entry === 'string' ? { source: entry } : entry
     return { source, ignore }
   })
-  const git = placed(`${top}.git`, manifest.git, readRepository)
-  for (const { where, names } of [...directories, ...files])
-    if (names.length === 0) throw invalid(where, 'it is the workspace itself.')
+  const git = readEntries(`${top}.git`, manifest.git, readRepository)
+  for (const { field, names } of [...directories, ...files])
+    if (names.length === 0) throw invalid(field, 'the path is the workspace itself.')
   checkOverlap([
     ...directories.map((entry) => ({ ...entry, inside: 'open' as const })),
     ...[...files, ...local, ...git].map((entry) => ({ ...entry, inside: 'closed' as const })),
@@ -60,16 +60,16 @@ export function readManifest(given: unknown): Plan {
   }
 }
 
-type Named<What> = What & { readonly where: Where; readonly names: readonly string[] }
+type Named<What> = What & { readonly field: FieldPath; readonly names: readonly string[] }
 
-function placed<Entry, What>(
-  where: Where,
+function readEntries<Entry, What>(
+  field: FieldPath,
   entries: Readonly<Record<string, Entry>> = {},
-  read: (where: Where, entry: Entry) => What,
+  read: (field: FieldPath, entry: Entry) => What,
 ): Named<What>[] {
   return Object.entries(entries).map(([path, entry]) => {
-    const here = fieldPath(where, [path])
-    return { ...read(here, entry), where: here, names: entryPath(here, path) }
+    const entryField = fieldPath(field, [path])
+    return { ...read(entryField, entry), field: entryField, names: entryPath(entryField, path) }
   })
 }
 
@@ -81,14 +81,18 @@ function isContent(entry: string | Uint8Array | ManifestFile): entry is string |
   return typeof entry === 'string' || entry instanceof Uint8Array
 }
 
-/** Every group that is named anywhere, once. */
-function readAccounts({ groups = [], users: given = [] }: WorkspaceManifest): Pick<Plan, 'groups' | 'users'> {
+/** Collects the users and every group that is named anywhere, without duplicates. */
+function readAccounts({
+  groups = [],
+  users: given = [],
+}: WorkspaceManifest): Pick<WorkspacePlan, 'groups' | 'users'> {
   const users = given.map(
     (user): Required<ManifestUser> =>
       typeof user === 'string' ? { name: user, groups: [] } : { name: user.name, groups: user.groups ?? [] },
   )
-  const twice = users.find(({ name }, at) => users.findIndex((user) => user.name === name) < at)
-  if (twice !== undefined) throw invalid(`${top}.users`, `${JSON.stringify(twice.name)} is there twice.`)
+  const duplicate = users.find(({ name }, at) => users.findIndex((user) => user.name === name) < at)
+  if (duplicate !== undefined)
+    throw invalid(`${top}.users`, `${JSON.stringify(duplicate.name)} is listed twice.`)
   return { groups: [...new Set([...groups, ...users.flatMap((user) => user.groups)])], users }
 }
 
@@ -97,5 +101,5 @@ function checkOverlap(entries: Parameters<typeof findOverlap>[0]): void {
   if (found === undefined) return
   const { outer, inner } = found
   const same = outer.names.length === inner.names.length
-  throw invalid(inner.where, `it lies ${same ? 'at the place' : 'inside'} of ${outer.where}.`)
+  throw invalid(inner.field, `it is ${same ? 'at the same path as' : 'inside'} ${outer.field}.`)
 }

@@ -1,58 +1,62 @@
 import type { GitRepository } from '@vitrine/protocol'
 import { addressKind } from '../egress/address.ts'
-import { invalid, type Where } from './invalid.ts'
+import { type FieldPath, invalid } from './invalid.ts'
 
 export interface PlannedRepository {
   readonly url: string
-  readonly ref: Ref | undefined
-  /** All of the history without one. */
+  readonly ref: GitRef | undefined
+  /** The whole history if undefined. */
   readonly depth: number | undefined
-  readonly credentials: Credentials | undefined
+  readonly credentials: GitCredentials | undefined
 }
 
-export interface Ref {
+export interface GitRef {
   readonly kind: 'name' | 'commit'
   readonly text: string
 }
 
-export interface Credentials {
+export interface GitCredentials {
   readonly username: string
   readonly token: string
-  /** The only place they are given to: scheme, host and port. */
+  /** The only origin that gets them: scheme, host and port. */
   readonly origin: string
 }
 
-/** What a schema cannot say about a repository: where it is, what git would make of its ref, who gets a token. */
-export function readRepository(where: Where, repository: GitRepository): PlannedRepository {
+/** Checks what the schema cannot: the URL, whether git accepts the ref, and which origin gets the credentials. */
+export function readRepository(field: FieldPath, repository: GitRepository): PlannedRepository {
   const { url, ref, depth = 1, credentials } = repository
   const parsed = URL.parse(url)
-  if (/[\s\p{Cc}]/u.test(url)) throw invalid(`${where}.url`, 'expected an address without spaces.')
-  // Not shown: it would be in a log by now.
+  if (/[\s\p{Cc}]/u.test(url))
+    throw invalid(`${field}.url`, 'expected a URL without white space or control characters.')
+  // The message does not show the URL, since its password would end up in logs.
   if (parsed !== null && (parsed.password !== '' || (isWeb(parsed) && parsed.username !== '')))
-    throw invalid(`${where}.url`, "it holds somebody's name or password; give them as `credentials`.")
+    throw invalid(`${field}.url`, 'the URL contains a user name or password; pass them as `credentials`.')
   return {
     url,
-    ref: ref === undefined ? undefined : readRef(`${where}.ref`, ref),
+    ref: ref === undefined ? undefined : readRef(`${field}.ref`, ref),
     depth: depth === 'full' ? undefined : depth,
-    credentials: credentials && readCredentials(`${where}.credentials`, credentials, parsed),
+    credentials: credentials && readCredentials(`${field}.credentials`, credentials, parsed),
   }
 }
 
-function readRef(where: Where, text: string): Ref {
-  // What git allows as a name, and nothing that it would read as an option or as two refs.
+function readRef(field: FieldPath, text: string): GitRef {
+  // Git's rules for ref names, without anything that git would parse as an option or as a range.
   if (/^[-+]|[\s\p{Cc}~^:?*[\\]|\.\.|@\{|\/$|\.$/u.test(text))
-    throw invalid(where, `${JSON.stringify(text)} is neither a branch, a tag nor the sha of a commit.`)
+    throw invalid(
+      field,
+      `${JSON.stringify(text)} is not a valid name of a branch or tag, nor the sha of a commit.`,
+    )
   return { kind: /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(text) ? 'commit' : 'name', text }
 }
 
 function readCredentials(
-  where: Where,
+  field: FieldPath,
   { username = 'git', token }: NonNullable<GitRepository['credentials']>,
   url: URL | null,
-): Credentials {
+): GitCredentials {
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
   if (url === null || !safe)
-    throw invalid(where, 'they are sent over https only, or to this machine: change the url.')
+    throw invalid(field, 'credentials are sent only over https or to localhost: change the url.')
   return { username, token, origin: url.origin }
 }
 

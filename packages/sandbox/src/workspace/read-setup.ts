@@ -1,10 +1,10 @@
 import { isVitrineError, type SetupCommand, type SetupStep } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
-import { invalid, type Where } from './invalid.ts'
+import { type FieldPath, invalid } from './invalid.ts'
 
-/** One command of the set-up. */
+/** A validated setup command. */
 export interface PlannedCommand {
-  readonly where: Where
+  readonly field: FieldPath
   readonly name: string
   readonly run: string | readonly string[]
   readonly options: Omit<SetupCommand, 'run' | 'name'>
@@ -12,32 +12,38 @@ export interface PlannedCommand {
 
 const maxName = 200
 
-/** Commands in the order they run; those of one group at once. */
-export function readSetup(where: Where, steps: readonly SetupStep[]): readonly (readonly PlannedCommand[])[] {
-  return steps.map((step, at) => readGroup(`${where}[${at}]`, step))
+/** Returns groups of commands. Groups run one after the other, the commands of a group in parallel. */
+export function readSetup(
+  field: FieldPath,
+  steps: readonly SetupStep[],
+): readonly (readonly PlannedCommand[])[] {
+  return steps.map((step, at) => readGroup(`${field}[${at}]`, step))
 }
 
-/** A group inside of a group is more of the same group. */
-function readGroup(where: Where, step: SetupStep): readonly PlannedCommand[] {
-  if (typeof step === 'string' || isArgv(step)) return [readCommand(where, { run: step })]
-  if (!('parallel' in step)) return [readCommand(where, step)]
-  return step.parallel.flatMap((one, at) => readGroup(`${where}.parallel[${at}]`, one))
+/** Flattens nested groups into one. */
+function readGroup(field: FieldPath, step: SetupStep): readonly PlannedCommand[] {
+  if (typeof step === 'string' || isArgv(step)) return [readCommand(field, { run: step })]
+  if (!('parallel' in step)) return [readCommand(field, step)]
+  return step.parallel.flatMap((one, at) => readGroup(`${field}.parallel[${at}]`, one))
 }
 
-function readCommand(where: Where, { run, name = nameOf(run), ...options }: SetupCommand): PlannedCommand {
-  if (options.env !== undefined) readEnvironment(`${where}.env`, options.env)
-  return { where, name: cut(name), run, options }
+function readCommand(
+  field: FieldPath,
+  { run, name = nameOf(run), ...options }: SetupCommand,
+): PlannedCommand {
+  if (options.env !== undefined) readEnvironment(`${field}.env`, options.env)
+  return { field, name: cut(name), run, options }
 }
 
-/** Variables whose names and values a process can have. */
+/** Checks that names and values are valid in a process environment. */
 export function readEnvironment(
-  where: Where,
+  field: FieldPath,
   env: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   try {
     checkEnvironment(env)
   } catch (error) {
-    throw isVitrineError(error) ? invalid(where, error.message.replace(/^env[:.]\s*/, '')) : error
+    throw isVitrineError(error) ? invalid(field, error.message.replace(/^env[:.]\s*/, '')) : error
   }
   return env
 }

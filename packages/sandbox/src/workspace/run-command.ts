@@ -4,7 +4,7 @@ import { CommandFailure } from './command-failure.ts'
 
 export type Exec = (command: Command, options: ExecOptions) => Promise<ExecResult>
 
-/** Runs a command that must end well. */
+/** Runs a command and throws `CommandFailure` if it fails. */
 export async function runCommand(
   exec: Exec,
   command: Command,

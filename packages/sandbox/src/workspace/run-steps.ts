@@ -2,31 +2,31 @@ import type { Operation } from '@vitrine/journal'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { cancelled } from '../files/time-slice.ts'
 import { CommandFailure } from './command-failure.ts'
-import type { Where } from './invalid.ts'
+import type { FieldPath } from './invalid.ts'
 
-/** One thing to do. */
-export interface Step {
-  readonly where: Where
+/** One step of applying a manifest. */
+export interface PreparationStep {
+  readonly field: FieldPath
   readonly name: string
-  /** Answers with the exit code where it was a command. */
+  /** Resolves to the exit code if the step is a command. */
   run(signal: AbortSignal): Promise<number | undefined>
 }
 
 export interface RunStepsOptions {
   readonly operation: Pick<Operation, 'progress'>
-  /** How many of a group at once. */
+  /** Maximum number of steps of a group that run at the same time. */
   readonly concurrency: number
   readonly signal: AbortSignal
 }
 
 interface Numbered {
-  readonly step: Step
+  readonly step: PreparationStep
   readonly number: number
 }
 
-/** Runs groups of steps one after the other, and says of each how far it is. */
+/** Runs groups of steps one after the other and reports the progress of each step. */
 export async function runSteps(
-  groups: readonly (readonly Step[])[],
+  groups: readonly (readonly PreparationStep[])[],
   options: RunStepsOptions,
 ): Promise<void> {
   const counts = { done: 0, total: groups.flat().length }
@@ -45,14 +45,14 @@ interface Counts {
   readonly total: number
 }
 
-/** The first that fails ends the others, and all of them are waited for. */
+/** Runs the steps of a group in parallel. The first failure aborts the others; all are awaited. */
 async function runGroup(group: readonly Numbered[], counts: Counts, options: RunStepsOptions): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
   let failure: { readonly error: unknown } | undefined
-  const waiting = group.values()
-  const work = async () => {
-    for (const one of waiting) {
+  const queue = group.values()
+  const worker = async () => {
+    for (const one of queue) {
       if (signal.aborted) return
       try {
         await runStep(one, counts, options, signal)
@@ -62,7 +62,7 @@ async function runGroup(group: readonly Numbered[], counts: Counts, options: Run
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(options.concurrency, group.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(options.concurrency, group.length) }, worker))
   if (options.signal.aborted) throw cancelled(options.signal)
   if (failure !== undefined) throw failure.error
 }
@@ -74,31 +74,38 @@ async function runStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { name } = step
-  const tell = (state: 'started' | 'finished' | 'failed', facts: Readonly<Record<string, unknown>> = {}) =>
+  const report = (state: 'started' | 'finished' | 'failed', facts: Readonly<Record<string, unknown>> = {}) =>
     operation.progress({ step: number, name, state, ...counts, ...facts })
-  await tell('started')
+  await report('started')
   let exitCode: number | undefined
   try {
     exitCode = await step.run(signal)
   } catch (error) {
     const facts = error instanceof CommandFailure ? { exitCode: error.result.exitCode } : {}
-    // The error itself matters more than that it could not be told.
-    await tell('failed', { ...facts, ...(signal.aborted && { outcome: 'cancelled' }) }).catch(() => undefined)
+    // Throw the step's own error even if reporting it fails.
+    await report('failed', { ...facts, ...(signal.aborted && { outcome: 'cancelled' }) }).catch(
+      () => undefined,
+    )
     throw signal.aborted ? cancelled(signal) : failureOf(step, number, counts.total, error)
   }
   counts.done += 1
-  await tell('finished', { ...(exitCode !== undefined && { exitCode }) })
+  await report('finished', { ...(exitCode !== undefined && { exitCode }) })
 }
 
-function failureOf({ name, where }: Step, number: number, total: number, error: unknown): VitrineError {
+function failureOf(
+  { name, field }: PreparationStep,
+  number: number,
+  total: number,
+  error: unknown,
+): VitrineError {
   const reason = error instanceof Error ? error.message : String(error)
-  const message = `Step ${number} of ${total}, ${JSON.stringify(name)} (${where}): ${reason}`
+  const message = `Step ${number} of ${total}, ${JSON.stringify(name)} (${field}): ${reason}`
   return new VitrineError('setup_failed', message, {
     cause: error,
     details: {
       step: number,
       name,
-      where,
+      where: field,
       ...(error instanceof CommandFailure && error.facts),
       ...(isVitrineError(error) && { code: error.code }),
     },

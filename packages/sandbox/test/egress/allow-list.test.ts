@@ -37,7 +37,7 @@ describe('an allow-list', () => {
     expect(isVitrineError(error) && error.code).toBe('argument_invalid')
     expect(String(error)).toContain('allow[1]: expected exactly one host and one port')
     expect(String(error)).toContain(`got ${JSON.stringify(entry)}: it `)
-    expect(String(error)).toContain('List each host and port')
+    expect(String(error)).toContain('Add a separate entry for each host and port')
   })
 
   it('with one bad entry makes no proxy at all (attack 13: a policy that fails open)', () => {

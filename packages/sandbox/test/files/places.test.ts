@@ -128,7 +128,7 @@ describe('the place of a path', () => {
   ])('is found for %s, and only names above it are taken as they stand', (path, names) => {
     const { root, open } = scene()
     const found = open().locate(path.replace('/ROOT', root).replace('ROOT', root))
-    expect([found.place.path, found.names.join('/')]).toEqual([root, names])
+    expect([found.root.path, found.names.join('/')]).toEqual([root, names])
   })
 
   it('is told from the root where it is in it', () => {

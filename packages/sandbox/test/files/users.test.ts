@@ -1,14 +1,14 @@
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Identity, may } from '../../src/files/identity.ts'
+import { type FileIdentity, may } from '../../src/files/identity.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 import { isRoot } from './fixtures/mounted.ts'
 
 const denied = { code: 'file_denied' }
 
 describe('the rights of a user', () => {
-  const who: Identity = { name: 'x', uid: 10, gids: [20, 21], all: false, owns: true }
+  const who: FileIdentity = { name: 'x', uid: 10, gids: [20, 21], all: false, owns: true }
   const of = (uid: number, gid: number, mode: number) => ({ uid, gid, mode }) as Parameters<typeof may>[0]
 
   it.each([

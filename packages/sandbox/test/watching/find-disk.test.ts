@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { toBytes } from '../../src/files/exact-text.ts'
 import { TimeSlice } from '../../src/files/time-slice.ts'
 import { FindDisk, type FindRun } from '../../src/watching/find-disk.ts'
-import { seenOf } from '../../src/watching/handle-disk.ts'
+import { entryStat } from '../../src/watching/handle-disk.ts'
 import { ignoring } from '../../src/watching/ignore.ts'
 import { PollWatcher } from '../../src/watching/poll.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
@@ -72,12 +72,12 @@ async function polled(run: Run, prepare: (root: string) => void = () => undefine
       imageBytes: 1_000,
       onUncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),
     },
-    seenOf(statSync(root)),
+    entryStat(statSync(root)),
   )
   const { signal } = new AbortController()
   const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes: 1e9, signal })
   await disk.refresh()
-  await tree.begin(new TimeSlice())
+  await tree.initialScan(new TimeSlice())
   const start = rescan(root)
   const watcher = new PollWatcher({
     tree,

@@ -31,7 +31,7 @@ describe('a listing of find', () => {
       }),
       { numRuns: 300 },
     )
-    expect(whole?.get('ディレクトリ')?.children?.get('new\nline  and spaces ')?.seen).toEqual({
+    expect(whole?.get('ディレクトリ')?.children?.get('new\nline  and spaces ')?.stat).toEqual({
       kind: 'file',
       ino: 12,
       born: 0,
@@ -44,7 +44,7 @@ describe('a listing of find', () => {
       group: 8,
     })
     expect([...(whole?.get('ディレクトリ')?.children?.keys() ?? [])][1]).toBe('\udcff\udce3\udc81')
-    expect(whole?.get('pipe')?.seen.kind).toBe('other')
+    expect(whole?.get('pipe')?.stat.kind).toBe('other')
     expect(whole?.get('closed')).toMatchObject({ seen: { kind: 'directory' } })
     expect(whole?.get('closed')?.children).toBeUndefined()
   })

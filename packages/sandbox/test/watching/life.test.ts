@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { countChange } from '../../src/watching/drains.ts'
+import { countNotice } from '../../src/watching/overflow.ts'
 import { differences, Fold, rescan } from './fold.ts'
 import { openScene, type SceneOptions, toldBy } from './scene.ts'
 import { openTreeScene } from './tree-scene.ts'
@@ -105,7 +105,7 @@ describe('a flush', () => {
     writeFileSync(join(scene.root, 'deaf/lost'), 'x')
     const flushed = scene.watcher.flush()
     // As many as a full queue holds come before the mark.
-    for (let count = 0; count < 20_000; count += 1) countChange()
+    for (let count = 0; count < 20_000; count += 1) countNotice()
     await flushed
     expect(await scene.told()).toEqual(['created deaf/lost'])
   })

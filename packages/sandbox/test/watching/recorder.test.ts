@@ -20,8 +20,8 @@ const file = { path: 'a', kind: 'file', size: 3 } as const
 it('makes one of changes that follow each other, with the last content', async () => {
   const { recorder, events, stored } = await openRecorder()
   const [first, second]: Image[] = [{}, {}]
-  await recorder.tell({ ...file, type: 'created', after: first, content: Buffer.from('one') })
-  await recorder.tell({ ...file, type: 'changed', before: first, after: second, content: Buffer.from('two') })
+  await recorder.add({ ...file, type: 'created', after: first, content: Buffer.from('one') })
+  await recorder.add({ ...file, type: 'changed', before: first, after: second, content: Buffer.from('two') })
   await recorder.flush()
   const [event, ...more] = await events()
   expect(more).toEqual([])
@@ -34,8 +34,8 @@ it('makes one of changes that follow each other, with the last content', async (
 it('keeps what was to be kept when only rights have changed since', async () => {
   const { recorder, events, stored } = await openRecorder()
   const image: Image = {}
-  await recorder.tell({ ...file, type: 'created', after: image, content: Buffer.from('one') })
-  await recorder.tell({ ...file, type: 'changed', before: image, after: image })
+  await recorder.add({ ...file, type: 'created', after: image, content: Buffer.from('one') })
+  await recorder.add({ ...file, type: 'changed', before: image, after: image })
   await recorder.flush()
   const [event] = await events()
   expect(await stored(event!.after)).toBe('one')
@@ -44,9 +44,9 @@ it('keeps what was to be kept when only rights have changed since', async () => 
 it('does not mix what happened before and after a move', async () => {
   const { recorder, events, stored } = await openRecorder()
   const [first, second]: Image[] = [{}, {}]
-  await recorder.tell({ ...file, type: 'created', after: first, content: Buffer.from('one') })
-  await recorder.tell({ ...file, path: 'b', previousPath: 'a', type: 'moved', before: first, after: first })
-  await recorder.tell({
+  await recorder.add({ ...file, type: 'created', after: first, content: Buffer.from('one') })
+  await recorder.add({ ...file, path: 'b', previousPath: 'a', type: 'moved', before: first, after: first })
+  await recorder.add({
     ...file,
     path: 'b',
     type: 'changed',

@@ -5,8 +5,8 @@ import type { JournalEvent, WatchOptions } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { Handle } from '../../src/files/handle.ts'
 import { watchSettings } from '../../src/watching/settings.ts'
+import type { Watcher } from '../../src/watching/watch-workspace.ts'
 import { watchWorkspace } from '../../src/watching/watch-workspace.ts'
-import type { Watcher } from '../../src/watching/watcher.ts'
 
 /** A workspace that is watched, without a sandbox around it. */
 export interface Scene {

@@ -5,10 +5,10 @@ import { onTestFinished } from 'vitest'
 import { Handle } from '../../src/files/handle.ts'
 import { TimeSlice } from '../../src/files/time-slice.ts'
 import type { Disk, OpenDirectory } from '../../src/watching/disk.ts'
-import { handleDisk, seenOf } from '../../src/watching/handle-disk.ts'
+import { entryStat, handleDisk } from '../../src/watching/handle-disk.ts'
 import { ignoring } from '../../src/watching/ignore.ts'
 import { NativeWatcher } from '../../src/watching/native.ts'
-import type { Node } from '../../src/watching/node.ts'
+import type { TreeNode } from '../../src/watching/node.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
 import { Tree } from '../../src/watching/tree.ts'
 import { eventsOf, openJournal } from '../output/journals.ts'
@@ -45,10 +45,10 @@ export async function openTreeScene(options: {
       ignored: ignoring(['.git', 'node_modules']),
       maxEntries: 10_000,
       imageBytes: 1_000_000,
-      onNotice: (node: Node, name: string | null) => watcher?.heard(node, name),
+      onNotice: (node: TreeNode, name: string | null) => watcher?.onNotice(node, name),
       onUncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),
     },
-    seenOf(directory.stats),
+    entryStat(directory.stats),
   )
   const { signal } = ending
   const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes: 1e9, signal })
@@ -65,7 +65,7 @@ export async function openTreeScene(options: {
     directory.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  await tree.begin(new TimeSlice())
+  await tree.initialScan(new TimeSlice())
   const events = async () => (await eventsOf(journal)).filter(({ type }) => type.startsWith('file.'))
   return { root, tree, watcher, uncovered, events, told: async () => (await events()).map(shown) }
 }
@@ -78,7 +78,7 @@ function wrapped(
   const wrap = (path: string, real: OpenDirectory): OpenDirectory =>
     around(path, {
       names: () => real.names(),
-      see: (name) => real.see(name),
+      stat: (name) => real.stat(name),
       read: (name, maxBytes) => real.read(name, maxBytes),
       watch: (heard) => real.watch(heard),
       close: () => real.close(),

@@ -14,7 +14,7 @@ function closed(real: OpenDirectory): OpenDirectory {
     names() {
       throw denied()
     },
-    see() {
+    stat() {
       throw denied()
     },
     watch: () => ({ reason: 'It may not be read.' }),

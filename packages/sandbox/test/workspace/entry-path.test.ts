@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Entry, entryPath, findOverlap } from '../../src/workspace/entry-path.ts'
+import { entryPath, findOverlap, type ManifestEntry } from '../../src/workspace/entry-path.ts'
 
 describe('the path of an entry', () => {
   it.each([
@@ -55,16 +55,16 @@ describe('two entries', () => {
     names: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
     inside: fc.constantFrom('open' as const, 'closed' as const),
   })
-  const isInside = (outer: Entry, inner: Entry) =>
+  const isInside = (outer: ManifestEntry, inner: ManifestEntry) =>
     outer.names.every((name, at) => inner.names[at] === name) && outer.names.length < inner.names.length
-  const isSame = (a: Entry, b: Entry) => a.names.join('/') === b.names.join('/')
-  const clash = (a: Entry, b: Entry) =>
+  const isSame = (a: ManifestEntry, b: ManifestEntry) => a.names.join('/') === b.names.join('/')
+  const clash = (a: ManifestEntry, b: ManifestEntry) =>
     isSame(a, b) || (a.inside === 'closed' && isInside(a, b)) || (b.inside === 'closed' && isInside(b, a))
 
   it('overlap exactly when one is in the place of the other, in whatever order they come', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 8 }), (given) => {
-        const entries = given.map((one, at) => ({ ...one, where: `#${at}` }))
+        const entries = given.map((one, at) => ({ ...one, field: `#${at}` }))
         const clashing = entries.some((a, at) => entries.slice(at + 1).some((b) => clash(a, b)))
         const found = findOverlap(entries)
         expect(found !== undefined).toBe(clashing)

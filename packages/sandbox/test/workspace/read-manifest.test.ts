@@ -65,7 +65,7 @@ describe('a manifest', () => {
     })
     // Outer directories first, so that a mode is that of the directory that was asked for.
     expect(plan.directories.map(({ path }) => path)).toEqual(['d', 'a', 'd/e'])
-    expect(plan.setup.map((group) => group.map(({ name, where }) => [name, where]))).toEqual([
+    expect(plan.setup.map((group) => group.map(({ name, field }) => [name, field]))).toEqual([
       [['ls', 'workspace.setup[0]']],
       [['echo x', 'workspace.setup[1]']],
       [
@@ -89,22 +89,19 @@ describe('a manifest', () => {
       'workspace.files.a: unknown key "contents"; did you mean "content"?',
       { files: { a: { contents: '' } } },
     ],
-    ['workspace.files["a/b"]: it lies inside of workspace.files.a', { files: { a: '', 'a/b': '' } }],
-    ['workspace.files["a/b"]: it lies inside of workspace.files.a', { files: { 'a/b': '', a: '' } }],
-    ['workspace.files["./a"]: it lies at the place of workspace.files.a', { files: { a: '', './a': '' } }],
+    ['workspace.files["a/b"]: it is inside workspace.files.a', { files: { a: '', 'a/b': '' } }],
+    ['workspace.files["a/b"]: it is inside workspace.files.a', { files: { 'a/b': '', a: '' } }],
+    ['workspace.files["./a"]: it is at the same path as workspace.files.a', { files: { a: '', './a': '' } }],
     ['workspace.directories[1]', { directories: ['a', 'a'] }],
     ['workspace.directories[0]', { directories: ['.'] }],
     ['workspace.files.a', { directories: ['a'], files: { a: '' } }],
+    ['workspace.files.x: it is inside workspace.git["."]', { files: { x: '' }, git: { '.': { url: 'u' } } }],
     [
-      'workspace.files.x: it lies inside of workspace.git["."]',
-      { files: { x: '' }, git: { '.': { url: 'u' } } },
-    ],
-    [
-      'workspace.directories[0]: it lies inside of workspace.git.a',
+      'workspace.directories[0]: it is inside workspace.git.a',
       { directories: ['a/b'], git: { a: { url: 'u' } } },
     ],
     [
-      'workspace.git["a/b"]: it lies inside of workspace.copy.a',
+      'workspace.git["a/b"]: it is inside workspace.copy.a',
       { copy: { a: 'x' }, git: { 'a/b': { url: 'u' } } },
     ],
     ['workspace.copy.a', { copy: { a: '' } }],

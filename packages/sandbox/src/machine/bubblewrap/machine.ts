@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
-import type { Identity } from '../../files/identity.ts'
+import type { FileIdentity } from '../../files/identity.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { systemPath } from '../environment.ts'
@@ -231,7 +231,7 @@ class BubblewrapMachine implements Machine {
   }
 
   /** On the workspace's disk only two of the sandbox's users exist: the owner and root. */
-  fileUser(name: string): Identity {
+  fileUser(name: string): FileIdentity {
     const { uid, gid } = this.#userNamed(name)
     const owner = lstatSync(this.root)
     if (uid === sandboxUser.uid) return { name, uid: owner.uid, gids: [owner.gid], all: false, owns: true }

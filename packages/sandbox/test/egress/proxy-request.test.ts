@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Headers } from '../../src/egress/headers.ts'
-import { askedIn } from '../../src/egress/malformed.ts'
-import { readPlainRequest } from '../../src/egress/plain-request.ts'
+import { requestTargetIn } from '../../src/egress/exchange.ts'
+import type { HeaderValues } from '../../src/egress/headers.ts'
+import { readPlainRequest } from '../../src/egress/proxy-request.ts'
 
-const read = (url: string, headers: Headers = {}, httpVersion = '1.1') =>
+const read = (url: string, headers: HeaderValues = {}, httpVersion = '1.1') =>
   readPlainRequest({ url, httpVersion, headersDistinct: { host: ['a.example'], ...headers } })
 
 const reasonOf = (...request: Parameters<typeof read>) => {
@@ -85,6 +85,6 @@ describe('what was asked for in malformed bytes', () => {
     ['\x05\x01\0', 0, ''],
     ['\x16\x03\x01 GET x', 0, ''],
   ])('%j is %j', (packet, parsed, asked) => {
-    expect(askedIn(Buffer.from(packet, 'latin1'), parsed)).toBe(asked)
+    expect(requestTargetIn(Buffer.from(packet, 'latin1'), parsed)).toBe(asked)
   })
 })
