@@ -314,7 +314,11 @@ export class SandboxFiles implements Files {
     return { fileSystem, as: user === undefined ? undefined : fileSystem.machine.fileUser(user) }
   }
 
-  #archiving(fileSystem: SandboxFileSystem, as: FileIdentity | undefined, { signal }: FileOptions): Archiving {
+  #archiving(
+    fileSystem: SandboxFileSystem,
+    as: FileIdentity | undefined,
+    { signal }: FileOptions,
+  ): Archiving {
     return {
       context: fileSystem.context,
       limits: this.#core.settings.archiveLimits,
