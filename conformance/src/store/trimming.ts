@@ -9,7 +9,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function trimmingCases(makeStore: MakeStore): void {
   describe('trimming', () => {
-    it('done twice at once is as good as once', async () => {
+    it('removes the same events when called twice concurrently as when called once', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -26,7 +26,7 @@ export function trimmingCases(makeStore: MakeStore): void {
       expect(eventsOf(await allItems(again)).length).toBeLessThanOrEqual(20)
     })
 
-    it('while events are appended loses none but those it says', async () => {
+    it('loses only the recorded events while others are appended', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open({ recent: { maxEntries: 0 } })).journal('a')
       const tail = background(takeTo(journal.tail({ types: ['log.message', 'journal.*'] }), 600))
