@@ -212,29 +212,26 @@ export function appendCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(1)))).toEqual([accepted.length + 1])
     })
 
-    it.each(hostilePayloads)(
-      'gives back %s exactly as it came, now and after opening again',
-      async (_name, payload) => {
-        const fixture = await newStoreFixture(makeStore)
-        const store = await fixture.open()
-        const journal = await store.journal('a')
-        const appended = await journal.append([
-          { type: 'foreign.event', data: { type: 'nasty', data: payload } },
-        ])
-        expect(appended[0]?.data.data).toStrictEqual(payload)
-        expect((await journal.read()).events).toStrictEqual(appended)
-        const again = await (await fixture.reopen(store)).journal('a')
-        expect((await again.read()).events).toStrictEqual(appended)
-        expect(await again.verify()).toMatchObject({ ok: true })
-      },
-    )
+    it.each(hostilePayloads)('returns %s unchanged, now and after reopening', async (_name, payload) => {
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      const journal = await store.journal('a')
+      const appended = await journal.append([
+        { type: 'foreign.event', data: { type: 'nasty', data: payload } },
+      ])
+      expect(appended[0]?.data.data).toStrictEqual(payload)
+      expect((await journal.read()).events).toStrictEqual(appended)
+      const again = await (await fixture.reopen(store)).journal('a')
+      expect((await again.read()).events).toStrictEqual(appended)
+      expect(await again.verify()).toMatchObject({ ok: true })
+    })
 
     it.each([
       ['NUL', 'a\0b'],
       ['a lone surrogate', 'a\ud800b'],
       ['an emoji', '🧪'],
       ['quotes', '"\'`\\'],
-    ])('keeps %s in what an event is found by, or refuses it', async (_name, text) => {
+    ])('keeps %s in an indexed field, or rejects it', async (_name, text) => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')

@@ -12,7 +12,7 @@ const large = 'large field '.repeat(10_000)
 export function blobCases(makeStore: MakeStore): void {
   describe('blobs', () => {
     it.each([0, 1, 1_000, 64 * 1024, 256 * 1024, 1_000_000])(
-      'keep %i bytes under their hash, over closing and crash',
+      'keep %i bytes under their hash after closing and a crash',
       async (size) => {
         const fixture = await newStoreFixture(makeStore)
         const first = await fixture.open()

@@ -62,7 +62,7 @@ export function cursorCases(makeStore: MakeStore): void {
       ['something very long', 'A'.repeat(10_000)],
       ['base64 of something else', Buffer.from('j.x').toString('base64url')],
       ['emoji', '🧪'],
-    ])('that is %s is refused as invalid', async (_name, cursor) => {
+    ])('is rejected as invalid when it is %s', async (_name, cursor) => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')

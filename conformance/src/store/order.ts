@@ -19,7 +19,7 @@ export function orderCases(makeStore: MakeStore): void {
     })
 
     it.each([1, 2, 7, 1_000])(
-      'is read in pages of %i under one cursor, without gap or duplicate',
+      'can be read in pages of %i with one cursor, without gap or duplicate',
       async (limit) => {
         const fixture = await newStoreFixture(makeStore)
         const { store, texts } = await interleaved(fixture)

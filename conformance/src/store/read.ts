@@ -26,11 +26,14 @@ export function readCases(makeStore: MakeStore): void {
       expect(backwards.end).toBe(true)
     })
 
-    it.each([1, 3, 1_000])('is paged by %i in both directions, without gap or duplicate', async (limit) => {
-      const { journal, all } = await library(makeStore)
-      expect(await allItems(journal, { limit })).toEqual(all)
-      expect(await allItems(journal, { limit, order: 'desc' })).toEqual(all.toReversed())
-    })
+    it.each([1, 3, 1_000])(
+      'returns pages of %i in both directions, without gap or duplicate',
+      async (limit) => {
+        const { journal, all } = await library(makeStore)
+        expect(await allItems(journal, { limit })).toEqual(all)
+        expect(await allItems(journal, { limit, order: 'desc' })).toEqual(all.toReversed())
+      },
+    )
 
     it('reads between two cursors', async () => {
       const { journal } = await library(makeStore)
@@ -91,7 +94,7 @@ export function readCases(makeStore: MakeStore): void {
       ['a lone surrogate', '\ud83e'],
       ['a question mark', 'what?'],
       ['an asterisk', '*.ts'],
-    ])('finds a text with %s, and only where it stands', async (_name, text) => {
+    ])('finds a text with %s, and only in events that contain it', async (_name, text) => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const others = ['100', 'snakeXcase', 'C:temp', 'say hi', 'a b', 'ab', 'lab', 'what', '.ts', 'x'].map(

@@ -169,7 +169,7 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it.each(['before the next commit', 'after the next commit'] as const)(
-      'still closes everything once when it dies itself %s',
+      'closes everything once even if the recovering host crashes %s',
       async (when) => {
         const fixture = await newStoreFixture(makeStore)
         const first = await fixture.open()
@@ -219,7 +219,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       ['an emoji', '🧪'],
       ['spaces', ' a b '],
       ['300 letters', 'x'.repeat(300)],
-    ])('closes work whose id has %s, unless the id was refused', async (_name, id) => {
+    ])('closes work whose id has %s, unless the id was rejected', async (_name, id) => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')

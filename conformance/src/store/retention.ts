@@ -39,7 +39,7 @@ export function retentionCases(makeStore: MakeStore): void {
       ['events', { events: 20 }],
       ['bytes', { bytes: 6_000 }],
       ['age', { ageMs: 1 }],
-    ])('brings a journal below its limit by %s, and says so on record', async (reason, limits) => {
+    ])('trims a journal below its limit by %s and records it', async (reason, limits) => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(100))

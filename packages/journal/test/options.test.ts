@@ -47,7 +47,7 @@ describe('an unknown key is rejected with the nearest known one', () => {
     ['sqliteStore', () => sqliteStore(untyped({ path: 'x', sync: 'full' })), '"synchronous"'],
     ['jsonlSink', () => jsonlSink(untyped({ path: 'x', maxByte: 1 })), '"maxBytes"'],
     ['httpSink', () => httpSink(untyped({ url: 'http://h', timeout: 1 })), '"timeoutMs"'],
-  ])('by %s', (name, call, meant) => {
+  ])('%s rejects it', (name, call, meant) => {
     expect(call).toThrow(`${name} options: unknown key`)
     expect(call).toThrow(`did you mean ${meant}?`)
   })

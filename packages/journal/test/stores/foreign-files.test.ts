@@ -20,7 +20,7 @@ import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
 import type { OwnerProcess } from '../fixtures/owner.ts'
 
-describe('opening rejects with its path and does not change', () => {
+describe('a file that is not a store of this version', () => {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), randomBytes(3_000)])
   test.each([
     ['text', Buffer.from('Dear diary,\n'.repeat(200))],
@@ -31,14 +31,14 @@ describe('opening rejects with its path and does not change', () => {
       "SQLite's first bytes and noise behind",
       Buffer.concat([Buffer.from('SQLite format 3\0'), randomBytes(4_080)]),
     ],
-  ])('%s', async (_name, bytes) => {
+  ])('is rejected with its path and not changed: %s', async (_name, bytes) => {
     const path = join(folder(), 'journal.db')
     writeFileSync(path, bytes)
     await refused(path, /^store_(foreign|corrupt)$/)
     await refused(path, /^store_(foreign|corrupt)$/, { readOnly: true })
   })
 
-  test("another program's database", async () => {
+  test("is rejected when it is another program's database", async () => {
     const path = join(folder(), 'journal.db')
     const db = new DatabaseSync(path)
     db.exec('CREATE TABLE things (a); INSERT INTO things VALUES (1)')
@@ -47,7 +47,7 @@ describe('opening rejects with its path and does not change', () => {
     await refused(path, 'store_foreign', { readOnly: true })
   })
 
-  test("another program's database with its own application id and no tables", async () => {
+  test("is rejected when it is another program's database with its own application id and no tables", async () => {
     const path = join(folder(), 'journal.db')
     const db = new DatabaseSync(path)
     db.exec('PRAGMA application_id = 7')
@@ -55,7 +55,7 @@ describe('opening rejects with its path and does not change', () => {
     await refused(path, 'store_foreign')
   })
 
-  test("another program's database with a WAL that was never checkpointed", async () => {
+  test("is rejected when it is another program's database with a WAL that was never checkpointed", async () => {
     const path = join(folder(), 'journal.db')
     dieWriting(path, 'PRAGMA journal_mode = WAL; CREATE TABLE things (a); INSERT INTO things VALUES (1)')
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
@@ -63,7 +63,7 @@ describe('opening rejects with its path and does not change', () => {
     await refused(path, 'store_foreign', { readOnly: true })
   })
 
-  test("another program's database with an unfinished transaction", async () => {
+  test("is rejected when it is another program's database with an unfinished transaction", async () => {
     const path = join(folder(), 'journal.db')
     dieWriting(
       path,
@@ -75,7 +75,7 @@ describe('opening rejects with its path and does not change', () => {
     await refused(path, 'store_foreign')
   })
 
-  test('a store of a newer version', async () => {
+  test('is rejected when it is a store of a newer version', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     const db = new DatabaseSync(path)
@@ -86,7 +86,7 @@ describe('opening rejects with its path and does not change', () => {
     await refused(path, 'store_newer', { readOnly: true })
   })
 
-  test('a store of a newer version whose owner was killed', async () => {
+  test('is rejected when it is a store of a newer version whose owner was killed', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     dieWriting(path, "PRAGMA user_version = 99; INSERT INTO meta VALUES ('news', 'of tomorrow')")
