@@ -8,7 +8,7 @@ import { recordingSink } from './recording-sink.ts'
 
 export function failingCases(makeStore: MakeStore): void {
   describe('a store whose disk is full', () => {
-    it('refuses what is new, keeps what was there, and goes on by itself', async () => {
+    it('rejects new events, keeps old ones, and recovers by itself', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       await journal.append(messages(3))
       disk.full = true
@@ -21,7 +21,7 @@ export function failingCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(1)))).toEqual([4])
     })
 
-    it('lets endings wait, in order, and commits them once', async () => {
+    it('queues end events in order and commits them once', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       const ids = numbers(1, 5).map((number) => `p_${number}`)
       await journal.append(ids.map((id) => work.process(id).start))
@@ -34,7 +34,7 @@ export function failingCases(makeStore: MakeStore): void {
       await expect(journal.append([work.process('p_1').end])).rejects.toMatchObject({ code: 'work_not_open' })
     })
 
-    it('lets only so many endings wait', async () => {
+    it('queues end events up to a limit', async () => {
       const { disk, journal } = await onDisk(makeStore, { maxPendingEndings: 3 })
       const ids = numbers(1, 6).map((number) => `p_${number}`)
       await journal.append(ids.map((id) => work.process(id).start))
@@ -47,7 +47,7 @@ export function failingCases(makeStore: MakeStore): void {
       expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected'])
     })
 
-    it('says on record that it was', async () => {
+    it('records afterwards that the disk was full', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       disk.full = true
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
@@ -60,7 +60,7 @@ export function failingCases(makeStore: MakeStore): void {
       )
     })
 
-    it('holds up its sinks, which lose nothing', async () => {
+    it('delays its sinks, which lose nothing', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       const sink = recordingSink()
       await store.addSink('audit', sink)
@@ -75,7 +75,7 @@ export function failingCases(makeStore: MakeStore): void {
       expect(seqsOf(sink.items.filter((item) => item.journal === 'a'))).toEqual(numbers(1, 5))
     })
 
-    it('can be closed, and tells the endings that wait', async () => {
+    it('can be closed and rejects the queued end events', async () => {
       const { store, disk, journal, scene: fixture } = await onDisk(makeStore)
       await journal.append([work.process('p').start])
       disk.full = true

@@ -4,8 +4,8 @@ import { type Journal, openStore, sqliteStore } from '../../src/index.ts'
 import { note, numbers, output } from '../fixtures/events.ts'
 import { folder } from '../fixtures/folder.ts'
 
-describe('a journal that is verified while', () => {
-  test('it is written to is not called forged', async () => {
+describe('a journal that changes during verification', () => {
+  test('verifies while it is written', async () => {
     const { journal } = await filled(5_000)
     await during(
       () => journal.append([note('meanwhile')]),
@@ -15,7 +15,7 @@ describe('a journal that is verified while', () => {
     )
   })
 
-  test('another process writes to it is not called forged', async () => {
+  test('verifies while another process writes to it', async () => {
     const { path, journal } = await filled(5_000)
     const reader = await openStore(sqliteStore({ path }), { readOnly: true })
     onTestFinished(() => reader.close())
@@ -28,7 +28,7 @@ describe('a journal that is verified while', () => {
     )
   })
 
-  test('it is trimmed is not called forged', async () => {
+  test('verifies while it is trimmed', async () => {
     const { journal } = await filled(8_000)
     for (const events of [6_000, 4_000, 2_000, 500]) {
       const trimming = journal.trim({ events })
