@@ -114,7 +114,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await output('ls /sys /sys/fs/cgroup 2>/dev/null; grep cgroup /proc/self/mountinfo')).toBe('')
   })
 
-  it('runs without root's user id on the host, and under a root host with a private one', async () => {
+  it('runs without the user id of root on the host, and under a root host with a private id', async () => {
     await sandbox().spawn('exec sleep 1234.5678', { ...(userCase.user && { user: userCase.user }) })
     const mine = () =>
       processesWith('1234.5678').find(
