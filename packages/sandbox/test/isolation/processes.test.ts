@@ -114,7 +114,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await output('ls /sys /sys/fs/cgroup 2>/dev/null; grep cgroup /proc/self/mountinfo')).toBe('')
   })
 
-  it('runs without the user id of root on the host, and under a root host with a private id', async () => {
+  it('runs with a user id of the host that is not root, and under a root host with a private one', async () => {
     await sandbox().spawn('exec sleep 1234.5678', { ...(userCase.user && { user: userCase.user }) })
     const mine = () =>
       processesWith('1234.5678').find(
