@@ -25,7 +25,7 @@ export interface Scene {
   readonly sandbox: RemoteSandbox
   /** Every request, in order. */
   readonly lines: string[]
-  /** What was slept, in order; none of it took any time. */
+  /** The durations of all sleeps, in order; none of them took time. */
   readonly slept: number[]
 }
 

@@ -3,7 +3,7 @@ import { openDaemon, token } from './daemon.ts'
 import { dial, readAnswer } from './raw.ts'
 
 describe('a thousand half-open connections', () => {
-  it('do not keep others from being answered, and are all closed in the end', async () => {
+  it('do not block other clients, and are all closed in the end', async () => {
     await using daemon = await openDaemon({ listen: { headersMs: 1_500 } })
     const half = await Promise.all(
       Array.from({ length: 1_000 }, () => dial(daemon.port, 'GET /v1/health HTTP/1.1\r\nhost: local')),
@@ -21,9 +21,9 @@ describe('a thousand half-open connections', () => {
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('are not taken beyond the limit', async () => {
+  it('are refused above the limit', async () => {
     await using daemon = await openDaemon({ listen: { maxConnections: 5, headersMs: 60_000 } })
-    // What the daemon was opened with is one of them, and is kept.
+    // The connection that opened the daemon counts too, and stays open.
     const some = await Promise.all(Array.from({ length: 20 }, () => dial(daemon.port, 'GET /')))
     const closed = new Set<number>()
     for (const [index, { ended }] of some.entries()) void ended.then(() => closed.add(index))
@@ -34,7 +34,7 @@ describe('a thousand half-open connections', () => {
 })
 
 describe('a connection', () => {
-  it('that sends its headers letter by letter is closed in time', async () => {
+  it('that sends its headers byte by byte is closed in time', async () => {
     await using daemon = await openDaemon({ listen: { headersMs: 500 } })
     using slow = await dial(daemon.port, 'GET /v1/health HTTP/1.1\r\n')
     const timer = setInterval(() => slow.socket.write('x'), 50)
@@ -63,17 +63,20 @@ describe('a connection', () => {
     ],
     ['a header with a NUL', Buffer.from('GET / HTTP/1.1\r\nhost: localhost\r\nx: a\0b\r\n\r\n')],
     ['a negative length', Buffer.from('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n')],
-  ])('that sends %s instead of HTTP is told so and closed, and the daemon goes on', async (_what, bytes) => {
-    await using daemon = await openDaemon()
-    using connection = await dial(daemon.port, bytes)
-    const { status, headers, body } = readAnswer(await connection.ended)
-    expect([400, 431]).toContain(status)
-    expect(headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', hint: expect.any(String) })
-    expect((await daemon.fetch('/v1/health')).status).toBe(200)
-  })
+  ])(
+    'that sends %s instead of HTTP gets an error and is closed, and the daemon keeps running',
+    async (_what, bytes) => {
+      await using daemon = await openDaemon()
+      using connection = await dial(daemon.port, bytes)
+      const { status, headers, body } = readAnswer(await connection.ended)
+      expect([400, 431]).toContain(status)
+      expect(headers.get('content-type')).toBe('application/problem+json')
+      expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', hint: expect.any(String) })
+      expect((await daemon.fetch('/v1/health')).status).toBe(200)
+    },
+  )
 
-  it('with chunks that are none is closed, and nothing was run', async () => {
+  it('with malformed chunks is closed, and nothing is run', async () => {
     await using daemon = await openDaemon()
     using connection = await dial(
       daemon.port,

@@ -12,7 +12,7 @@ afterAll(() => pages?.close())
 
 const clean = (opened: OpenPage) => expect(opened.complaints).toEqual([])
 
-it('connects, looks in, creates a sandbox, runs a command in it and destroys it', async () => {
+it('connects, reads the daemon’s state, creates a sandbox, runs a command and destroys the sandbox', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async ({ url, token }: Where) => {
     const { vitrine } = globalThis as unknown as InPage
@@ -29,7 +29,7 @@ it('connects, looks in, creates a sandbox, runs a command in it and destroys it'
   clean(opened)
 })
 
-it('follows the output of a process while it runs, and takes its exit', async () => {
+it('follows the output of a running process and gets its exit', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
@@ -60,7 +60,7 @@ it('follows the output of a process while it runs, and takes its exit', async ()
   clean(opened)
 })
 
-it('writes and reads files, as text, as bytes and as streams that tell how far they are', async () => {
+it('writes and reads files as text, as bytes and as streams with progress', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
@@ -109,7 +109,7 @@ it('watches files from the moment of the call', async () => {
       for await (const { type, data } of files.watch({ ignore: ['*.log'] }))
         seen.push(`${type} ${(data as { path: string }).path}`)
     })()
-    // What is written by somebody else, until the first of it is seen: from then on it is watched.
+    // Another client writes until the first event arrives: from then on the watch is active.
     for (let count = 0; seen.length === 0; count += 1) await files.write(`probe-${count}`, 'x')
   }, pages.where())
   const seen = () => page.evaluate(() => (globalThis as unknown as InPage).kept.seen as string[])
@@ -121,7 +121,7 @@ it('watches files from the moment of the call', async () => {
   clean(opened)
 })
 
-it('has errors with a code and what to do, whatever failed', async () => {
+it('throws errors with a code and a hint for every kind of failure', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
@@ -160,7 +160,7 @@ it('has errors with a code and what to do, whatever failed', async () => {
   clean(opened)
 })
 
-it('calls off a long command, and is told what came of it', async () => {
+it('cancels a long command and gets its outcome', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage

@@ -19,7 +19,7 @@ async function openStreams(): Promise<number> {
   return Number(/^vitrine_streams_open (\d+)$/m.exec(text)?.[1])
 }
 
-it('misses and repeats no event although its connection is cut again and again', async () => {
+it('misses and repeats no event when its connection is lost repeatedly', async () => {
   const proxy = await CuttingProxy.to(pages.daemon.url)
   onTestFinished(() => proxy.close())
   await using opened = await pages.newPage()
@@ -56,7 +56,7 @@ it('misses and repeats no event although its connection is cut again and again',
   expect(opened.complaints).toEqual([])
 }, 180_000)
 
-it('has a terminal over a WebSocket: what is typed, its size, its exit', async () => {
+it('opens a terminal over a WebSocket, with input, resize and exit', async () => {
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
@@ -98,7 +98,7 @@ it('has a terminal over a WebSocket: what is typed, its size, its exit', async (
   expect(opened.complaints).toEqual([])
 })
 
-it('leaves no connection open when it is closed, and no sandbox ended', async () => {
+it('closes all its connections and ends no sandbox when it is closed', async () => {
   await using opened = await pages.newPage()
   const { page } = opened
   const id = await page.evaluate(async (where: Where) => {

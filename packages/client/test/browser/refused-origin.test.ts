@@ -10,7 +10,7 @@ afterAll(() => pages?.close())
 const countEvents = async () =>
   (await pages.daemon.call('GET', '/v1/events?scope=all&limit=1000')).events.length
 
-it('does nothing and learns nothing in a page of an origin that was not allowed, with a good token', async () => {
+it('changes and reads nothing from a page of a refused origin, even with a valid token', async () => {
   const before = await countEvents()
   await using opened = await pages.newPage()
   const codes = await opened.page.evaluate(async (where: Where) => {
@@ -33,7 +33,7 @@ it('does nothing and learns nothing in a page of an origin that was not allowed,
   expect(await countEvents()).toBe(before)
 })
 
-it('runs nothing by what a page may send without being asked first', async () => {
+it('runs nothing for the requests that a page can send without a preflight', async () => {
   const before = await countEvents()
   await using opened = await pages.newPage()
   const answers = await opened.page.evaluate(async ({ url, token }: Where) => {
@@ -62,7 +62,7 @@ it('runs nothing by what a page may send without being asked first', async () =>
   expect((await pages.daemon.call('GET', '/v1/files/exists?path=owned')).exists).toBe(false)
 })
 
-it('opens no terminal, with a good token', async () => {
+it('opens no terminal from a refused origin, even with a valid token', async () => {
   const { id } = await pages.daemon.call('POST', '/v1/processes', { command: 'cat', tty: true })
   await using opened = await pages.newPage()
   const told = await opened.page.evaluate(
@@ -81,7 +81,7 @@ it('opens no terminal, with a good token', async () => {
   await pages.daemon.call('POST', `/v1/processes/${id}/kill`)
 })
 
-it('shows the daemon in no frame of another page', async () => {
+it('refuses to be framed by another page', async () => {
   await using opened = await pages.newPage()
   const { page } = opened
   await page.setContent(`<iframe src="${pages.daemon.url}/ui/"></iframe>`)

@@ -15,7 +15,7 @@ async function newTerminal() {
   return { server, wire, terminal, shown, errors }
 }
 
-it('shows what the process shows, and sends what is typed', async () => {
+it('receives output and sends input', async () => {
   const { server, terminal, shown, errors } = await newTerminal()
   expect(server.request?.headers['sec-websocket-protocol']?.replaceAll(' ', '')).toBe(
     'vitrine,vitrine.token.secret',
@@ -40,7 +40,7 @@ it('shows what the process shows, and sends what is typed', async () => {
   await expect.poll(() => server.heard.at(-1)).toEqual({ type: 'close' })
 })
 
-it('tells of the end, also who comes late, and takes no cut after it for an error', async () => {
+it('reports the exit, also to late listeners, and ignores a lost connection after it', async () => {
   const { server, terminal, errors } = await newTerminal()
   const exits: unknown[] = []
   terminal.onExit((exit) => exits.push(exit))
@@ -54,14 +54,14 @@ it('tells of the end, also who comes late, and takes no cut after it for an erro
   expect(errors).toEqual([])
 })
 
-it('says that it was cut', async () => {
+it('reports a lost connection as an error', async () => {
   const { server, terminal, errors } = await newTerminal()
   server.cut()
   await expect(terminal.ready).rejects.toMatchObject({ code: 'connection_failed' })
   expect(errors).toHaveLength(1)
 })
 
-it('is left with its client', async () => {
+it('closes with its client', async () => {
   const { server, wire, terminal, errors } = await newTerminal()
   server.say({ type: 'ready' })
   await terminal.ready

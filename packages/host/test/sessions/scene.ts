@@ -87,7 +87,7 @@ export async function sharedScene(): Promise<HostSandbox> {
 async function openShared(): Promise<HostSandbox> {
   const sandbox = await createSandbox({ install: 'never', provider: local({ isolation: 'none' }) })
   const session = await open(sandbox, { id: anchor })
-  // What the agent says unasked after it opened a session belongs to no test.
+  // Unrequested updates after the opening of a session belong to no test.
   await session.prompt('/say here')
   return sandbox
 }
@@ -164,7 +164,7 @@ function isEvent(item: JournalItem): item is JournalEvent {
 
 /** Every start has one end, after it; `seq` has no gap; a turn's events lie within the turn. */
 export async function checkLaws(journal: JournalReader): Promise<void> {
-  // What was killed is on record a moment after it is gone. What never is fails below, by name.
+  // A kill is recorded a moment after the process ended. A missing record fails below, with its name.
   for (let tries = 0; tries < 2_000 && hasOpenWork(await allEvents(journal)); tries += 1) await sleep(10)
   const events = await allEvents(journal)
   const first = since.has(journal) ? (events[0]?.seq ?? 1) : 1
@@ -234,7 +234,7 @@ export async function until(
   throw new Error(`The journal ended without ${type}.`)
 }
 
-/** What the agent said in a session, or in one turn of it. */
+/** The agent's messages in a session, or in one of its turns. */
 export async function saidIn(sandbox: HostSandbox, where: Partial<JournalEvent>): Promise<string> {
   const events = await eventsOf(sandbox, 'agent.message', where)
   return events

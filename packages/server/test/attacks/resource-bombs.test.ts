@@ -28,7 +28,7 @@ describe('a flood of output', () => {
     ['one line that does not end', line],
     ['what is no text', `head -c ${512 * mebibyte} /dev/urandom`],
   ])(
-    'is cut in the answer and in the journal, and not kept in memory: %s',
+    'is truncated in the response and in the journal, and not held in memory: %s',
     async (_what, command) => {
       const daemon = await serve(dataFolder())
       await post(daemon, '/v1/exec', { command: `head -c ${mebibyte} /dev/zero` })
@@ -48,7 +48,7 @@ describe('a flood of output', () => {
     240_000,
   )
 
-  it('is not kept for a terminal that is not read: its socket is closed, and the process goes on', async () => {
+  it('is not queued for a terminal that is not read: its socket is closed, and the process continues', async () => {
     await using daemon = await openDaemon()
     const { id } = await daemon.call('POST', '/v1/processes', {
       command: `cat; yes 0123456789abcdef | head -c ${64 * mebibyte}; touch written; sleep 600`,
@@ -70,7 +70,7 @@ describe('a flood of output', () => {
 })
 
 describe('a handshake that is held', () => {
-  it('is one of many, and all are let go, while others are answered', async () => {
+  it('is closed like many others, while other clients are served', async () => {
     await using daemon = await openDaemon()
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     const held = Array.from({ length: 300 }, () => dialSocket(daemon, terminalPath(id)))
@@ -85,7 +85,7 @@ describe('a handshake that is held', () => {
     known.socket.terminate()
   })
 
-  it('may not be filled with what nobody will read', async () => {
+  it('a socket is closed when more input is queued than its process reads', async () => {
     await using daemon = await openDaemon()
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'sleep', args: ['600'] })
     const socket = dialSocket(daemon, terminalPath(id), { token: daemon.token })
@@ -99,7 +99,7 @@ describe('a handshake that is held', () => {
 })
 
 describe('a bomb of processes', () => {
-  it('bursts in its own sandbox', async ({ skip }) => {
+  it('is limited to its own sandbox', async ({ skip }) => {
     await using daemon = await openDaemon()
     const local = { isolation: 'bubblewrap', limits: { pids: 64 } }
     const { id, capabilities } = await daemon.call('POST', '/v1/sandboxes', { local })

@@ -65,13 +65,13 @@ describe('a secret that a program prints', () => {
     nothingIn(JSON.stringify(events), 'the events')
   })
 
-  it('goes to the one who asked all the same', async () => {
+  it('is still in the response to the caller', async () => {
     const { stdout } = await daemon.call('POST', '/v1/exec', { command: 'echo "$KEY"', env })
     expect(stdout).toBe(`${secret}\n`)
   })
 })
 
-it('is not in the recording of a terminal into which it was typed, at once or letter by letter', async () => {
+it('a typed secret is not in the recording of a terminal, typed at once or character by character', async () => {
   const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat', tty: true })
   const socket = dialSocket(daemon, terminalPath(id), { token })
   await socket.opened
@@ -86,7 +86,7 @@ it('is not in the recording of a terminal into which it was typed, at once or le
   nothingIn(JSON.stringify(events), 'the events')
 })
 
-it('is not in the record of what failed because of it', async () => {
+it('a secret is not in the record of an operation that failed because of it', async () => {
   const refused: [string, string, object | undefined][] = [
     ['POST', '/v1/exec', { command: [`no-such-${secret}`] }],
     ['POST', '/v1/exec', { command: 'true', cwd: secret }],
@@ -108,7 +108,7 @@ it('is not in the record of what failed because of it', async () => {
   nothingIn(JSON.stringify(events), 'the events')
 })
 
-it('is in nothing that is kept: stream, page, summary, blobs, the files of the store', async () => {
+it('a secret is in no stream, page, summary, blob or file of the store', async () => {
   await daemon.call('POST', '/v1/exec', {
     command: 'echo "a $KEY b" > written.txt; echo "$KEY" > "$KEY.txt"',
     env,

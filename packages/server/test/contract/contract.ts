@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { pathsOf, problem, type Route, routes } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 
-/** What was asked: enough to find the route. */
+/** The method and URL of a request, which identify its route. */
 export interface Requested {
   readonly method: string
   /** Without its query. */

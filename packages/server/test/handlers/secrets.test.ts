@@ -32,7 +32,7 @@ async function wholeRecord(daemon: TestDaemon): Promise<string> {
 }
 
 describe('a secret that was granted', () => {
-  it('is in no event, no problem, no page and no line', async () => {
+  it('is in no event, problem, page or log line', async () => {
     const lines = printed()
     await using daemon = await openDaemon()
     const answers: string[] = []
@@ -61,7 +61,7 @@ describe('a secret that was granted', () => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'echo', args: [secret] })
     await daemon.call('GET', `/v1/processes/${id}?wait=10000`)
     await call('GET', `/v1/processes/${id}/logs`)
-    // What the agent said to whoever owns the conversation is an answer, and goes to nobody else.
+    // The agent's message in the prompt's response goes only to the caller that owns the conversation.
     const [failure, ...others] = answers.filter((answer) => answer.startsWith('502'))
     expect(failure).toContain('agent_failed')
     expect(others).toEqual([])
@@ -75,7 +75,7 @@ describe('a secret that was granted', () => {
     expect(lines()).not.toContain(secret)
   })
 
-  it('is not repeated by what refuses a body or a query that has it', async () => {
+  it('is not repeated in the error for a body or query that contains it', async () => {
     await using daemon = await openDaemon()
     daemon.host.store.addSecret('KEY', secret)
     for (const [path, body] of [
@@ -95,7 +95,7 @@ describe('a secret that was granted', () => {
 })
 
 describe('the token', () => {
-  it('is in no answer, no event, no line and no file', async () => {
+  it('is in no response, event, log line or file', async () => {
     const lines = printed()
     await using daemon = await openDaemon()
     const answers: string[] = []

@@ -7,7 +7,7 @@ import { type Answer, openDaemon } from '../daemon.ts'
 const document: Answer = openApiDocument('1.2.3')
 
 describe('The OpenAPI document', () => {
-  it('is what a daemon sends, to those too who may only read', async () => {
+  it('is served by a daemon, also to read-only tokens', async () => {
     await using daemon = await openDaemon()
     const response = await daemon.fetch('/openapi.json', {
       headers: { authorization: `Bearer ${daemon.readToken}` },
@@ -20,7 +20,7 @@ describe('The OpenAPI document', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } })
   })
 
-  it('has every route at every path, with an id of its own, what it needs and the problem', () => {
+  it('has every route at every path, with a unique id, its access and the problem response', () => {
     const ids = new Set<string>()
     for (const [name, route] of Object.entries<Route>(routes)) {
       for (const path of pathsOf(route)) {
@@ -40,7 +40,7 @@ describe('The OpenAPI document', () => {
     expect(others).toEqual(['/openapi.json', '/metrics'])
   })
 
-  it('needs a bearer token, and takes the headers that say what a call is for', () => {
+  it('requires a bearer token, and lists the context headers', () => {
     expect(document.security).toEqual([{ token: [] }])
     expect(document.components.securitySchemes.token).toEqual({ type: 'http', scheme: 'bearer' })
     expect(document.paths['/v1/exec'].parameters).toContainEqual({
@@ -49,7 +49,7 @@ describe('The OpenAPI document', () => {
     expect(document.components.parameters['vitrine-run']).toMatchObject({ in: 'header' })
   })
 
-  it('names what several routes have in common, and lets responses gain fields', () => {
+  it('names schemas that several routes share, and lets responses gain fields', () => {
     const { schemas } = document.components
     const response = document.paths['/v1/files/stat'].get.responses[200]
     expect(response.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/FileStat' })
@@ -75,7 +75,7 @@ describe('The OpenAPI document', () => {
     expect(schemas.Json).toEqual({ description: expect.any(String) })
   })
 
-  it('tells events apart by their type', () => {
+  it('discriminates events by their type', () => {
     const { JournalEvent, AgentMessageEvent } = document.components.schemas
     expect(JournalEvent.discriminator.propertyName).toBe('type')
     const { mapping } = JournalEvent.discriminator
@@ -88,7 +88,7 @@ describe('The OpenAPI document', () => {
     })
   })
 
-  it('says what a stream is made of, what a terminal sends and what each status means', () => {
+  it('describes the frames of streams, the messages of terminals and each status', () => {
     const events = document.paths['/v1/events'].get.responses[200].content
     expect(Object.keys(events)).toEqual(['application/json', 'text/event-stream'])
     expect(events['text/event-stream']['x-events']).toEqual({

@@ -31,7 +31,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
   const answered = async (one: ClientRequest): Promise<IncomingMessage> => (await once(one, 'response'))[0]
 
   describe.each(forms)('by %s', (form) => {
-    it('comes whole from the site', async () => {
+    it('arrives complete from the site', async () => {
       const one = asked(form, 'GET', `large?bytes=${large}`)
       one.end()
       const response = await answered(one)
@@ -41,7 +41,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       expect(bytes).toBe(large)
     })
 
-    it.each([{}, { 'content-length': large }])('goes whole to the site, with %j', async (headers) => {
+    it.each([{}, { 'content-length': large }])('arrives complete at the site, with %j', async (headers) => {
       const one = asked(form, 'PUT', 'count', headers)
       const part = Buffer.alloc(mebibyte)
       const parts = Array.from({ length: large / mebibyte }, () => part)
@@ -79,7 +79,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       one.destroy()
     })
 
-    it('is mirrored while it is sent, both ways at once', async () => {
+    it('is echoed while it is sent, in both directions at once', async () => {
       const one = asked(form, 'POST', 'mirror')
       one.write('first')
       const response = await answered(one)
@@ -91,13 +91,13 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       expect((await parts.next()).done).toBe(true)
     })
 
-    it('of a HEAD or of an answer without one is none', async () => {
+    it('of a HEAD or of a response without one is empty', async () => {
       const head = await visit(daemon, site, form, `large?bytes=1000`, { method: 'HEAD' })
       expect(head).toMatchObject({ status: 200, body: '' })
       expect(head.headers['content-length']).toBe('1000')
     })
 
-    it('of a GET does not get into the request after it', async () => {
+    it('of a GET does not become part of the next request', async () => {
       const { base, host = 'localhost' } = addressOf(site, form)
       const smuggled = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n'
       using raw = await dial(

@@ -1,4 +1,4 @@
-/** What a sandbox shows on a port: run in it by Node, with the port as its argument. */
+/** The server behind a preview: Node runs it in the sandbox, with the port as its argument. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'

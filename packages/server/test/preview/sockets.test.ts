@@ -33,7 +33,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
   }
 
   describe.each(forms)('by %s', (form) => {
-    it('carries texts and bytes both ways, small and large', async () => {
+    it('carries small and large texts and bytes in both directions', async () => {
       const one = dialled(form, 'live?x=1', { origin: 'null' })
       expect(await greeting(one)).toMatchObject({ name: 'site', url: '/live?x=1' })
       one.say({ hello: 'wörld' })
@@ -63,7 +63,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
         .toContain(`closed 4555 bye by ${form}`)
     })
 
-    it('that is cut takes the connection to the site with it', async () => {
+    it('that is cut closes the connection to the site', async () => {
       const one = dialled(form, 'live')
       await greeting(one)
       const before = (await seenBy(daemon, site)).seen.filter(({ line }) => line.startsWith('closed 1006'))
@@ -76,7 +76,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
         .toHaveLength(before.length + 1)
     })
 
-    it('does not tell the site a token of the daemon', async () => {
+    it('does not send a daemon token to the site', async () => {
       for (const options of [{ token }, { protocols: ['vitrine', `vitrine.token.${token}`] }]) {
         const one = dialled(form, 'live', options)
         one.socket.on('error', () => undefined)
@@ -86,14 +86,14 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
       expect(JSON.stringify(await seenBy(daemon, site))).not.toContain(token)
     })
 
-    it('has the protocol that both chose', async () => {
+    it('has the subprotocol that both chose', async () => {
       const one = dialled(form, 'live', { protocols: ['graphql-ws'] })
       await greeting(one)
       expect(one.socket.protocol).toBe('graphql-ws')
       one.socket.terminate()
     })
 
-    it('to a site that is not there any more is refused with a problem', async () => {
+    it('to a site that has ended is refused with a problem', async () => {
       const one = await openAndKill()
       const { base, host } = addressOf(one, form)
       const refused = await refusalOf(

@@ -57,7 +57,7 @@ async function finishedExecs(): Promise<Answer[]> {
 }
 
 describe('a call with an id', () => {
-  it('can be called off, and still tells what came of it', async () => {
+  it('can be cancelled and still responds with its outcome', async () => {
     const id = newId()
     const outputs = async () => (await allEvents(daemon, '&types=process.output')).length
     const before = await outputs()
@@ -73,7 +73,7 @@ describe('a call with an id', () => {
     })
   })
 
-  it('has ended, and is on record, once calling it off is answered', async () => {
+  it('has ended and is recorded when its cancellation responds', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
     const { answer } = await started(id)
@@ -84,7 +84,7 @@ describe('a call with an id', () => {
     await (await answer).text()
   })
 
-  it('ends alone: others of the same caller go on', async () => {
+  it('is cancelled alone: other calls of the same caller continue', async () => {
     const [one, other] = [newId(), newId()]
     const { answer: first } = await started(one)
     const { answer: second } = await started(other, 'while [ ! -e go-on ]; do sleep 0.05; done; echo whole')
@@ -94,7 +94,7 @@ describe('a call with an id', () => {
     expect(await (await second).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
 
-  it('is not called off by another token, which learns nothing of it', async () => {
+  it('is not cancelled by another token, which learns nothing about it', async () => {
     const id = newId()
     const { answer } = await started(id, 'while [ ! -e not-yet ]; do sleep 0.05; done; echo whole')
     expect((await callOff(id, bob)).status).toBe(204)
@@ -105,14 +105,14 @@ describe('a call with an id', () => {
     expect(await (await answer).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
 
-  it('that has ended, or never was, is called off without a word', async () => {
+  it('that has ended or is unknown can be cancelled without an error', async () => {
     const id = newId()
     await (await exec(id, { command: 'true' })).text()
     expect((await callOff(id)).status).toBe(204)
     expect((await callOff('never-was-there')).status).toBe(204)
   })
 
-  it('may be called off twice', async () => {
+  it('may be cancelled twice', async () => {
     const id = newId()
     const { answer } = await started(id)
     const answers = await Promise.all([callOff(id), callOff(id)])
@@ -120,7 +120,7 @@ describe('a call with an id', () => {
     expect(((await (await answer).json()) as Answer).outcome).toBe('cancelled')
   })
 
-  it('that was called off before it began runs nothing, and is on record', async () => {
+  it('that was cancelled before its start runs nothing, and is recorded', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
     const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-cancelled': 'true' })
@@ -132,7 +132,7 @@ describe('a call with an id', () => {
     expect(finished.at(-1)).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('has it for itself while it runs, and another may have it afterwards', async () => {
+  it('owns its id while it runs, and another call may use it afterwards', async () => {
     const id = newId()
     const { answer } = await started(id)
     const second = await exec(id, { command: 'touch twice' })
@@ -144,7 +144,7 @@ describe('a call with an id', () => {
   })
 
   it.each(['short', 'x'.repeat(129), 'with space', 'a/../../b', 'semi;colon', '', '%00%00%00%00'])(
-    'has one that is no id refused: %j',
+    'is refused if the id is malformed: %j',
     async (id) => {
       const response = await exec(id, { command: 'touch with-bad-id' })
       expect(await problemOf(response)).toMatchObject({ status: 400, code: 'argument_invalid' })
@@ -152,7 +152,7 @@ describe('a call with an id', () => {
     },
   )
 
-  it('that writes a file leaves nothing of it when it is called off half-way', async () => {
+  it('that writes a file leaves nothing of it when it is cancelled half-way', async () => {
     const id = newId()
     let feed: ReadableStreamDefaultController<Uint8Array> | undefined
     const body = new ReadableStream<Uint8Array>({
@@ -181,7 +181,7 @@ describe('a call with an id', () => {
     expect((await daemon.call('GET', '/v1/files/exists?path=half.bin')).exists).toBe(false)
   })
 
-  it('ends too when only its connection is dropped, and its id is free again', async () => {
+  it('ends also when its connection is dropped, and its id is free again', async () => {
     const id = newId()
     const gone = new AbortController()
     const { body, headers } = jsonBody({ command: 'touch dropped-runs; sleep 600' })

@@ -8,14 +8,14 @@ export interface Dialled {
   readonly opened: Promise<void>
   /** The code and the reason of its end. */
   readonly closed: Promise<{ code: number; reason: string }>
-  /** What was said as JSON. */
+  /** The received JSON messages. */
   readonly said: Answer[]
-  /** What came as bytes. */
+  /** The received bytes. */
   readonly output: string
   say(message: unknown): void
 }
 
-/** What a terminal sends is in the contract; a preview passes on what a site sends. */
+/** Checks the messages of a terminal against the contract; a preview forwards a site's own messages. */
 function messageOf(path: string, text: string): Answer {
   const message = JSON.parse(text)
   if (/\/terminal\/ws($|\?)/.test(path)) checkSocketMessage(message)

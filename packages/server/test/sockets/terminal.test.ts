@@ -20,7 +20,7 @@ async function spawn(body: object): Promise<{ id: string; socket: Dialled }> {
 }
 
 describe('a terminal', () => {
-  it('gives output as bytes, takes input, sizes and bytes, and says how it ended', async () => {
+  it('sends output as bytes, accepts input and resizes, and reports the exit', async () => {
     const { socket } = await spawn({
       command:
         'stty -echo; stty size; while read line; do stty size; echo "got $line"; test "$line" = bye && exit 3; done',
@@ -39,7 +39,7 @@ describe('a terminal', () => {
     expect(socket.said.at(-1)).toMatchObject({ type: 'exit', exitCode: 3, outcome: 'failed' })
   })
 
-  it('hears what was said before it was ready', async () => {
+  it('handles messages that were sent before it was ready', async () => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     const socket = dialSocket(daemon, terminalPath(id))
     await socket.opened
@@ -50,7 +50,7 @@ describe('a terminal', () => {
     expect((await socket.closed).code).toBe(1000)
   })
 
-  it('may be closed and opened again: the process goes on', async () => {
+  it('may be closed and reopened while the process keeps running', async () => {
     const { id, socket } = await spawn({ command: 'cat', tty: true })
     await expect.poll(() => socket.said[0]?.type).toBe('ready')
     socket.say({ type: 'input', data: 'remember\n' })
@@ -64,7 +64,7 @@ describe('a terminal', () => {
     await daemon.call('POST', `/v1/processes/${id}/kill`)
   })
 
-  it('answers nonsense with an error, and goes on', async () => {
+  it('responds to malformed messages with an error, and stays open', async () => {
     const { socket } = await spawn({ command: 'cat', tty: true })
     await expect.poll(() => socket.said[0]?.type).toBe('ready')
     for (const nonsense of [
@@ -85,18 +85,18 @@ describe('a terminal', () => {
     socket.socket.close()
   })
 
-  it('of a process that is not there ends with an error', async () => {
+  it('of an unknown process ends with an error', async () => {
     const socket = dialSocket(daemon, terminalPath('nobody'), { token })
     expect((await socket.closed).code).toBe(1011)
     expect(socket.said).toMatchObject([{ type: 'error', code: 'not_found' }])
   })
 
-  it('of a sandbox that is not there is closed, however long its name is', async () => {
+  it('of an unknown sandbox is closed, also when its name is long', async () => {
     const socket = dialSocket(daemon, terminalPath('p', 'x'.repeat(120)), { token })
     expect((await socket.closed).code).toBe(1011)
   })
 
-  it('is closed, not the daemon, when the reason has letters that take many bytes', async () => {
+  it('is closed, and the daemon is not, when the close reason has multi-byte characters', async () => {
     const plain = dataFolder()
     const data = `${plain}-${'é'.repeat(60)}`
     renameSync(plain, data)
@@ -108,7 +108,7 @@ describe('a terminal', () => {
     expect((await other.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('ends with the daemon, and says that it is going', async () => {
+  it('ends with the daemon, with the close code for going away', async () => {
     const closing = await openDaemon()
     const { id } = await closing.call('POST', '/v1/processes', { command: 'cat', tty: true })
     const socket = dialSocket(closing, terminalPath(id), { token })
@@ -138,7 +138,7 @@ describe('a frame', () => {
     ['that is no UTF-8', masked(0x81, Buffer.from([0xff, 0xfe])), 1007],
     ['that is larger than a message may be', masked(0x82, Buffer.alloc(0), 0x7fff_ffff), 1009],
     ['that is larger, and all there', masked(0x82, Buffer.alloc(2 * 1024 * 1024)), 1009],
-  ])('%s closes the connection with its code, and the daemon goes on', async (_what, frame, code) => {
+  ])('%s closes the connection with its code, and the daemon keeps running', async (_what, frame, code) => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     using connection = await dial(
       daemon.port,
