@@ -29,7 +29,7 @@ export interface Scene {
   readonly slept: number[]
 }
 
-/** A client, and a server on a real socket that answers as the test says. */
+/** A client, and a server on a real socket whose responses the test decides. */
 export async function newScene(
   answer: Answer,
   options: Partial<HttpClientOptions> & Partial<Timing> = {},

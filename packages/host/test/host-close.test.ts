@@ -59,7 +59,7 @@ describe('closing a host', () => {
 
   it('cancels an installation', async () => {
     const asked = Promise.withResolvers<void>()
-    // A registry that never answers.
+    // A registry that never responds.
     const registry = createServer(() => asked.resolve()).listen(0, '127.0.0.1')
     onTestFinished(() => {
       registry.closeAllConnections()

@@ -35,12 +35,12 @@ export interface TestDaemon extends AsyncDisposable {
   readonly data: string
   /** With the token of full access, unless `headers` say otherwise; it rejects what is not as the contract says. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** JSON there and back; an answer that is no success fails the test. */
+  /** Sends and receives JSON; an unsuccessful response fails the test. */
   call<T = Answer>(method: string, path: string, body?: unknown): Promise<T>
   close(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is compared, not used.
+// biome-ignore lint/suspicious/noExplicitAny: received JSON is compared, not used.
 export type Answer = any
 
 /** A host, a server and a port, with one sandbox that is ready; nothing is left of one that could not be opened. */

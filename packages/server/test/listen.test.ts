@@ -4,7 +4,7 @@ import { type ListenOptions, listen, type Server } from '../src/index.ts'
 import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
 import { dial, readAnswer } from './raw.ts'
 
-/** A port on which something else answers. */
+/** Listens on a port with another handler. */
 function serve(answer: Server['respond'], options: ListenOptions = {}) {
   const upgrade: Server['upgrade'] = (_request, socket) => void socket.destroy()
   const fetch = () => Promise.reject(new Error('It is not asked that way.'))

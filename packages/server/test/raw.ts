@@ -35,7 +35,7 @@ export async function dial(
   }
 }
 
-/** One request, said word for word; the answer when the connection is closed. */
+/** Sends one request verbatim; returns the response when the connection is closed. */
 export async function say(port: number, head: string, body = ''): Promise<RawAnswer> {
   using connection = await dial(port, `${head}\r\nconnection: close\r\n\r\n${body}`)
   const answer = readAnswer(await connection.ended)

@@ -30,7 +30,7 @@ async function open(hash = `#token=${token}`, width = 1280): Promise<Opened> {
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
-    // A connection that fails is said on the page.
+    // The page itself reports a failed connection.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
       complaints.push(message.text())
   })

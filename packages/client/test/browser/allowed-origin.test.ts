@@ -43,7 +43,7 @@ it('follows the output of a running process and gets its exit', async () => {
     for await (const { data } of process.view()) {
       text += decoder.decode(data, { stream: true })
       seen.push(text)
-      // Each answer is seen before the next question is asked: it is live.
+      // Each output is seen before the next input is sent: it is live.
       if (text.endsWith('\n') && sent < 3) {
         sent += 1
         await process.input(`${sent}\n`)

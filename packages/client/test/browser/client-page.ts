@@ -96,7 +96,7 @@ export class OpenPage implements AsyncDisposable {
     page.on('pageerror', (error) => this.complaints.push(error.message))
   }
 
-  /** Addresses that are asked for and not answered to their end. */
+  /** URLs of requests whose responses are not complete. */
   get openRequests(): string[] {
     return [...this.#open].map((request) => request.url())
   }

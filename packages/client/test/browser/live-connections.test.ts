@@ -44,7 +44,7 @@ it('misses and repeats no event when its connection is lost repeatedly', async (
     await log(before)
     await expect.poll(async () => (await seen()).at(-1)?.message, patience).toBe(before.at(-1))
     expect(proxy.cut()).toBeGreaterThan(0)
-    // While nobody listens, and while it comes back.
+    // While the client is disconnected, and while it reconnects.
     const after = Array.from({ length: 50 }, (_, index) => `${round} after ${index}`)
     await log(after)
     expected.push(...before, ...after)

@@ -3,7 +3,7 @@ import { type Exchange, newScene } from '../scene.ts'
 
 const content = Buffer.from('abcdef')
 
-/** As a server answers ranges: an empty one is none, and one behind the end is refused. */
+/** Serves ranges like the daemon: an empty one is ignored, and one beyond the end is refused. */
 function serve({ request, response, json }: Exchange): unknown {
   const found = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
   if (found === null) return response.writeHead(200, { 'content-length': content.length }).end(content)

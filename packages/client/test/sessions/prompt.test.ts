@@ -22,7 +22,7 @@ const sleep = (milliseconds: number) =>
 
 type Answer = (exchange: Exchange) => unknown
 
-/** A daemon with one session; what a test does not answer itself is answered as a quiet one would. */
+/** A daemon with one idle session; requests that a test does not handle get its default responses. */
 async function newSession(answers: Readonly<Record<string, Answer>>) {
   const scene = await newScene(
     (exchange) => {

@@ -76,7 +76,7 @@ it('cancels while a question is pending', async () => {
   const running = session.prompt('/question')
   await until(sandbox, 'question.requested')
   await session.cancel()
-  // The agent may hear the answer before it heeds the cancel; either way it is over.
+  // The agent may get the answer before it obeys the cancel; either way the turn ends.
   expect(['cancelled', 'end_turn']).toContain((await running).stopReason)
   expect(await eventsOf(sandbox, 'question.resolved')).toMatchObject([
     { data: { outcome: 'cancelled', action: 'cancel', by: 'cancel' } },

@@ -64,7 +64,7 @@ afterAll(async () => {
 })
 
 /**
- * For a test that harms nobody: one sandbox and one demo agent for all of a file. The test sees what has happened since
+ * For a test that affects no other: one sandbox and one demo agent for all of a file. The test sees what has happened since
  * it began; the laws are checked after it, and once more over the whole journal in the end.
  */
 export async function sharedScene(): Promise<HostSandbox> {
@@ -114,7 +114,7 @@ export function script(name: string, source: string): CustomAgent {
   return { name, command: [process.execPath, '--input-type=module', '-e', `${preamble}\n${source}`] }
 }
 
-/** `on` answers requests by method; `send`, `ask`, `update` and `reply` write. */
+/** `on` handles requests by method; `send`, `ask`, `update` and `reply` write. */
 const preamble = `
 import { createInterface } from 'node:readline'
 const handlers = new Map(), waiting = new Map()
@@ -251,7 +251,7 @@ interface Chunk {
   }
 }
 
-/** A prompt, and what was said to it. */
+/** Prompts and returns the agent's messages. */
 export async function talk(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
   const { turn } = await session.prompt(prompt)
   return saidIn(sandbox, { turn })

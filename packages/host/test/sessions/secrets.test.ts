@@ -30,7 +30,7 @@ it('masks a credential that is split over messages', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { credentials: { DEMO_API_KEY: secret } })
   const { turn } = await session.prompt(`/say begin ${halves[0]}\n/say ${halves[1]} end`)
-  // Only what the agent said: the prompt is the caller's own, and has the halves apart.
+  // Only the agent's messages: the prompt is the caller's own, and has the halves apart.
   const said = (await eventsOf(sandbox, 'agent.message', { turn })).filter(
     ({ data }) => data.direction === 'out',
   )

@@ -114,7 +114,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
   })
 })
 
-/** A number that does not change any more, however often the site was asked something meanwhile. */
+/** Waits until a number stays the same over several requests to the site. */
 async function settled(read: () => Promise<number>): Promise<number> {
   let last = await read()
   for (let same = 0; same < 40; ) {

@@ -72,7 +72,7 @@ describe('an upgrade that is refused', () => {
       { allowHalfOpen: true },
     )
     await expect.poll(() => half.text, patience).toMatch(/^HTTP\/1.1 421 /)
-    // Only what is closed on both sides answers a word with a reset.
+    // Only a connection that is closed on both sides responds to data with a reset.
     const isGone = () => {
       half.socket.write('x')
       return half.socket.destroyed

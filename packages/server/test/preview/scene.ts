@@ -8,7 +8,7 @@ import { type Answer, openDaemon, type TestDaemon } from '../daemon.ts'
 export const isolations = ['none', 'bubblewrap'] as const
 export type Isolation = (typeof isolations)[number]
 
-/** How a preview is asked for: under a name of its own, or under a path of the daemon. */
+/** How a preview is requested: by its own host name, or by a path of the daemon. */
 export const forms = ['host', 'path'] as const
 export type Form = (typeof forms)[number]
 
@@ -99,9 +99,9 @@ export async function visit(
 export interface Seen {
   /** Every request, and every end of a WebSocket. */
   readonly seen: readonly { readonly line: string; readonly headers: IncomingHttpHeaders }[]
-  /** How many answers were not taken to their end. */
+  /** How many responses were not read to their end. */
   readonly gone: number
-  /** How many bytes of large answers were handed on. */
+  /** How many bytes of large responses were sent. */
   readonly given: number
 }
 

@@ -27,7 +27,7 @@ afterAll(() => daemon.close())
 let count = 0
 const newId = () => `call-of-test-${++count}`
 
-/** A command under an id, once it runs: it has said so in a file. */
+/** Starts a command under an id, and waits until it runs, which a file shows. */
 async function started(id: string, command = 'sleep 600'): Promise<{ answer: Promise<Response> }> {
   const mark = `${id}-runs`
   const answer = exec(id, { command: `touch ${mark}; ${command}` })
