@@ -17,7 +17,7 @@ export interface Exchange {
   body(): Promise<Buffer>
 }
 
-type Answer = (exchange: Exchange) => unknown
+type ExchangeHandler = (exchange: Exchange) => unknown
 
 export interface Scene {
   readonly wire: HttpClient
@@ -31,7 +31,7 @@ export interface Scene {
 
 /** A client, and a server on a real socket whose responses the test decides. */
 export async function newScene(
-  answer: Answer,
+  handle: ExchangeHandler,
   options: Partial<HttpClientOptions> & Partial<Timing> = {},
 ): Promise<Scene> {
   const lines: string[] = []
@@ -39,14 +39,14 @@ export async function newScene(
   const server = createServer((request, response) => {
     const exchange = exchangeOf(request, response)
     lines.push(exchange.line)
-    void answer(exchange)
+    void handle(exchange)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const { idleMs = 25_000, cancelMs: callOffMs = 5_000, sleep, ...rest } = options
+  const { idleMs = 25_000, cancelMs = 5_000, sleep, ...rest } = options
   const timing: Timing = {
     idleMs,
-    cancelMs: callOffMs,
+    cancelMs,
     sleep:
       sleep ??
       (async (milliseconds) => {

@@ -29,9 +29,9 @@ it('creates, attaches to, lists and destroys sandboxes', async () => {
 })
 
 it('sends unknown keys to the server, which refuses them, and does not send its signal', async () => {
-  const asked: string[] = []
+  const requested: string[] = []
   const { client, sandbox } = await newScene(async ({ line, query, body, problem }) => {
-    asked.push(`${line} ${query} ${await body()}`)
+    requested.push(`${line} ${query} ${await body()}`)
     problem('argument_invalid', 400)
   })
   // Plain JavaScript has no compiler to ask.
@@ -51,7 +51,7 @@ it('sends unknown keys to the server, which refuses them, and does not send its 
     () => sandbox.processes.stop('p', untyped({ grace: 5 })),
   ]
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'argument_invalid' })
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     'POST /v1/sandboxes  {"workspce":{}}',
     'POST /v1/sandboxes/sbx_1/sessions  {"agent":"demo","permission":"allow"}',
     'POST /v1/sandboxes/sbx_1/exec  {"timeout":5,"command":"id"}',

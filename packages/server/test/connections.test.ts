@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openDaemon, token } from './daemon.ts'
-import { dial, readAnswer } from './raw.ts'
+import { dial, readResponse } from './raw.ts'
 
 describe('a thousand half-open connections', () => {
   it('do not block other clients, and are all closed in the end', async () => {
@@ -10,8 +10,8 @@ describe('a thousand half-open connections', () => {
     )
     try {
       for (let count = 0; count < 5; count += 1) expect((await daemon.fetch('/v1/health')).status).toBe(200)
-      const answers = (await Promise.all(half.map(({ ended }) => ended))).map(readAnswer)
-      for (const { status, headers } of answers) {
+      const responses = (await Promise.all(half.map(({ ended }) => ended))).map(readResponse)
+      for (const { status, headers } of responses) {
         expect(status).toBe(408)
         expect(headers.get('content-type')).toBe('application/problem+json')
       }
@@ -38,7 +38,7 @@ describe('a connection', () => {
     await using daemon = await openDaemon({ listen: { headersMs: 500 } })
     using slow = await dial(daemon.port, 'GET /v1/health HTTP/1.1\r\n')
     const timer = setInterval(() => slow.socket.write('x'), 50)
-    const { status, body } = readAnswer(await slow.ended)
+    const { status, body } = readResponse(await slow.ended)
     clearInterval(timer)
     expect(status).toBe(408)
     expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'timeout', hint: expect.any(String) })
@@ -68,7 +68,7 @@ describe('a connection', () => {
     async (_what, bytes) => {
       await using daemon = await openDaemon()
       using connection = await dial(daemon.port, bytes)
-      const { status, headers, body } = readAnswer(await connection.ended)
+      const { status, headers, body } = readResponse(await connection.ended)
       expect([400, 431]).toContain(status)
       expect(headers.get('content-type')).toBe('application/problem+json')
       expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', hint: expect.any(String) })

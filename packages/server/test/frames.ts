@@ -1,10 +1,10 @@
-import type { Answer } from './daemon.ts'
+import type { ResponseJson } from './daemon.ts'
 
 /** A frame of server-sent events. */
 export interface Frame {
   readonly event: string
   readonly id?: string
-  readonly data: Answer
+  readonly data: ResponseJson
 }
 
 /** The frames of a stream, one by one, until it ends or the reader stops. */

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
 import { HttpResponse } from '../src/http/http-response.ts'
 import { type ListenOptions, listen, type Server } from '../src/index.ts'
-import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
-import { dial, readAnswer } from './raw.ts'
+import { bearer, type ResponseJson as Given, openDaemon, token } from './daemon.ts'
+import { dial, readResponse } from './raw.ts'
 
 /** Listens on a port with another handler. */
-function serve(answer: Server['respond'], options: ListenOptions = {}) {
+function serve(response: Server['respond'], options: ListenOptions = {}) {
   const upgrade: Server['upgrade'] = (_request, socket) => void socket.destroy()
   const fetch = () => Promise.reject(new Error('It is not asked that way.'))
-  return listen({ respond: answer, fetch, upgrade, close: () => undefined }, options)
+  return listen({ respond: response, fetch, upgrade, close: () => undefined }, options)
 }
 
 const head = `host: localhost\r\nauthorization: Bearer ${token}`
@@ -70,7 +70,7 @@ describe('a caller', () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
       connection.socket.write(letter)
     }
-    expect(readAnswer(await connection.ended).body).toContain('slow\\n')
+    expect(readResponse(await connection.ended).body).toContain('slow\\n')
   })
 
   it('may wait for its response longer than it may pause', async () => {

@@ -14,7 +14,7 @@ const clean = (opened: OpenPage) => expect(opened.complaints).toEqual([])
 
 it('connects, reads the daemon’s state, creates a sandbox, runs a command and destroys the sandbox', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async ({ url, token }: Where) => {
+  const result = await opened.page.evaluate(async ({ url, token }: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url, token })
     const { status } = await client.health()
@@ -25,13 +25,13 @@ it('connects, reads the daemon’s state, creates a sandbox, runs a command and 
     await client.close()
     return { status, stdout, exitCode, listed }
   }, pages.where())
-  expect(told).toEqual({ status: 'ok', stdout: 'héllo', exitCode: 5, listed: true })
+  expect(result).toEqual({ status: 'ok', stdout: 'héllo', exitCode: 5, listed: true })
   clean(opened)
 })
 
 it('follows the output of a running process and gets its exit', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -55,14 +55,14 @@ it('follows the output of a running process and gets its exit', async () => {
     return { text, parts: seen.length, exit, logs }
   }, pages.where())
   const text = 'ready\ngot 1\ngot 2\ngot 3\n'
-  expect(told).toMatchObject({ text, logs: text, exit: { outcome: 'failed', exitCode: 7, signal: null } })
-  expect(told.parts).toBeGreaterThanOrEqual(4)
+  expect(result).toMatchObject({ text, logs: text, exit: { outcome: 'failed', exitCode: 7, signal: null } })
+  expect(result.parts).toBeGreaterThanOrEqual(4)
   clean(opened)
 })
 
 it('writes and reads files as text, as bytes and as streams with progress', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const { files } = await client.attach(where.sandbox)
@@ -91,8 +91,8 @@ it('writes and reads files as text, as bytes and as streams with progress', asyn
     return { words, size, got, isSame, steps: progress.length, range: [...range] }
   }, pages.where())
   const size = 8 * 1024 * 1024
-  expect(told).toMatchObject({ words: 'wörds', size, got: size, isSame: true, range: [0, 1, 2, 3] })
-  expect(told.steps).toBeGreaterThan(1)
+  expect(result).toMatchObject({ words: 'wörds', size, got: size, isSame: true, range: [0, 1, 2, 3] })
+  expect(result.steps).toBeGreaterThan(1)
   clean(opened)
 })
 
@@ -123,7 +123,7 @@ it('watches files from the moment of the call', async () => {
 
 it('throws errors with a code and a hint for every kind of failure', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -152,17 +152,17 @@ it('throws errors with a code and a hint for every kind of failure', async () =>
     failures.push(await failure(client.health()))
     return failures
   }, pages.where())
-  const codes = told.map(({ code }) => code)
+  const codes = result.map(({ code }) => code)
   expect(codes.slice(0, 2)).toEqual(['file_not_found', 'not_found'])
   expect(codes[2]).toMatch(/^command_not_/)
   expect(codes.slice(3)).toEqual(['token_invalid', 'connection_failed', expect.any(String)])
-  for (const one of told) expect(one).toMatchObject({ name: 'VitrineError', hint: 'string', isError: true })
+  for (const one of result) expect(one).toMatchObject({ name: 'VitrineError', hint: 'string', isError: true })
   clean(opened)
 })
 
 it('cancels a long command and gets its outcome', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -177,7 +177,7 @@ it('cancels a long command and gets its outcome', async () => {
     await client.close()
     return { outcome, stdout, exitCode, early: early.outcome, made }
   }, pages.where())
-  expect(told).toEqual({
+  expect(result).toEqual({
     outcome: 'cancelled',
     stdout: 'so far\n',
     exitCode: null,

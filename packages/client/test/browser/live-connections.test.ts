@@ -58,7 +58,7 @@ it('misses and repeats no event when its connection is lost repeatedly', async (
 
 it('opens a terminal over a WebSocket, with input, resize and exit', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -90,8 +90,8 @@ it('opens a terminal over a WebSocket, with input, resize and exit', async () =>
     await client.close()
     return { text, ended }
   }, pages.where())
-  expect(told.text).toContain('33 101')
-  expect(told.ended).toEqual({ outcome: 'failed', exitCode: 4, signal: null })
+  expect(result.text).toContain('33 101')
+  expect(result.ended).toEqual({ outcome: 'failed', exitCode: 4, signal: null })
   const [socket] = opened.sockets
   expect(socket?.url()).not.toContain(pages.where().token)
   await expect.poll(() => socket?.isClosed(), patience).toBe(true)

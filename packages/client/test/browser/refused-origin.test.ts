@@ -18,7 +18,7 @@ it('changes and reads nothing from a page of a refused origin, even with a valid
     const client = vitrine.connect({ url: where.url, token: where.token })
     const code = (promise: Promise<unknown>) =>
       promise.then(
-        () => 'answered',
+        () => 'responded',
         (error: { code?: string }) => error.code,
       )
     return [
@@ -36,7 +36,7 @@ it('changes and reads nothing from a page of a refused origin, even with a valid
 it('runs nothing for the requests that a page can send without a preflight', async () => {
   const before = await countEvents()
   await using opened = await pages.newPage()
-  const answers = await opened.page.evaluate(async ({ url, token }: Where) => {
+  const results = await opened.page.evaluate(async ({ url, token }: Where) => {
     const seen: string[] = []
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const init: RequestInit = {
@@ -49,15 +49,15 @@ it('runs nothing for the requests that a page can send without a preflight', asy
       for (const query of ['', `?access_token=${token}`])
         seen.push(
           await fetch(`${url}/v1/exec${query}`, init).then(
-            ({ status }) => `answered ${status}`,
+            ({ status }) => `responded ${status}`,
             () => 'nothing',
           ),
         )
     }
     return seen
   }, pages.where())
-  // It was sent, and not even that it was answered is to be seen.
-  expect(answers).toEqual(Array.from({ length: 6 }, () => 'nothing'))
+  // It was sent, and the page cannot see that it got a response.
+  expect(results).toEqual(Array.from({ length: 6 }, () => 'nothing'))
   expect(await countEvents()).toBe(before)
   expect((await pages.daemon.call('GET', '/v1/files/exists?path=owned')).exists).toBe(false)
 })
@@ -65,7 +65,7 @@ it('runs nothing for the requests that a page can send without a preflight', asy
 it('opens no terminal from a refused origin, even with a valid token', async () => {
   const { id } = await pages.daemon.call('POST', '/v1/processes', { command: 'cat', tty: true })
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(
+  const result = await opened.page.evaluate(
     ({ where, path }) =>
       new Promise<string>((resolve) => {
         const socket = new WebSocket(`${where.url.replace('http', 'ws')}${path}`, [
@@ -77,7 +77,7 @@ it('opens no terminal from a refused origin, even with a valid token', async () 
       }),
     { where: pages.where(), path: `/v1/processes/${id}/terminal/ws` },
   )
-  expect(told).toBe('closed 1006')
+  expect(result).toBe('closed 1006')
   await pages.daemon.call('POST', `/v1/processes/${id}/kill`)
 })
 

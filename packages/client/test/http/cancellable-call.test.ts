@@ -24,20 +24,20 @@ it('returns the server’s response for a cancelled call', async () => {
 })
 
 it('repeats the cancellation when it reaches the server before the call', async () => {
-  let answer: (() => void) | undefined
-  let told = 0
+  let respond: (() => void) | undefined
+  let cancellations = 0
   const { sandbox } = await newScene(({ line, response, json }) => {
     if (!line.startsWith('DELETE')) {
-      answer = () => json(result)
+      respond = () => json(result)
       return
     }
-    told += 1
-    if (told === 3) answer?.()
+    cancellations += 1
+    if (cancellations === 3) respond?.()
     response.writeHead(204).end()
   })
   const caller = new AbortController()
   const running = sandbox.exec('sleep 1000', { signal: caller.signal })
-  await expect.poll(() => answer).toBeDefined()
+  await expect.poll(() => respond).toBeDefined()
   caller.abort()
   expect(await running).toEqual(result)
 })
@@ -65,15 +65,15 @@ it('sends a call that was cancelled before its start without a body, and throws 
 })
 
 it('drops the connection when the server does not respond to a cancellation', async () => {
-  const answers: ServerResponse[] = []
-  const { sandbox, lines } = await newScene(({ response }) => void answers.push(response), { cancelMs: 50 })
+  const responses: ServerResponse[] = []
+  const { sandbox, lines } = await newScene(({ response }) => void responses.push(response), { cancelMs: 50 })
   const caller = new AbortController()
   const asked = sandbox.files.stat('a', { signal: caller.signal })
   asked.catch(() => undefined)
   await expect.poll(() => lines.length).toBe(1)
   caller.abort()
   await expect(asked).rejects.toMatchObject({ code: 'cancelled' })
-  await expect.poll(() => answers[0]?.destroyed).toBe(true)
+  await expect.poll(() => responses[0]?.destroyed).toBe(true)
   await expect(sandbox.files.stat('a', { signal: caller.signal })).rejects.toMatchObject({
     code: 'cancelled',
   })

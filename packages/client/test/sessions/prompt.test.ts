@@ -20,22 +20,22 @@ const permission = { id: 'perm_1', toolCall: {}, options: [] }
 const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds === 5_000 ? milliseconds : 1))
 
-type Answer = (exchange: Exchange) => unknown
+type ExchangeHandler = (exchange: Exchange) => unknown
 
 /** A daemon with one idle session; requests that a test does not handle get its default responses. */
-async function newSession(answers: Readonly<Record<string, Answer>>) {
+async function newSession(handlers: Readonly<Record<string, ExchangeHandler>>) {
   const scene = await newScene(
     (exchange) => {
       const name = exchange.line.replace('/v1/sandboxes/sbx_1', '').replace(/turn_\w+/, '{turn}')
-      const answer = answers[name] ?? quiet[name]
-      return answer === undefined ? exchange.problem('route_unknown', 404) : answer(exchange)
+      const handler = handlers[name] ?? quiet[name]
+      return handler === undefined ? exchange.problem('route_unknown', 404) : handler(exchange)
     },
     { sleep },
   )
   return { ...scene, session: await scene.sandbox.openSession({ agent: 'demo' }) }
 }
 
-const quiet: Readonly<Record<string, Answer>> = {
+const quiet: Readonly<Record<string, ExchangeHandler>> = {
   'POST /sessions': ({ json }) => json(state, 201),
   'GET /sessions/ses_1': ({ json }) => json(state),
   'GET /events': (exchange) => openStream(exchange).write(heartbeat('c1')),
@@ -46,7 +46,7 @@ const quiet: Readonly<Record<string, Answer>> = {
 
 it('waits for its turn’s end over failing connections, and starts one turn only', async () => {
   const turns: string[] = []
-  let asked = 0
+  let requested = 0
   const { session } = await newSession({
     'POST /sessions/ses_1/prompt': async ({ body, request, json }) => {
       const { turn, content } = JSON.parse((await body()).toString())
@@ -56,10 +56,10 @@ it('waits for its turn’s end over failing connections, and starts one turn onl
       else json({ turn }, 202)
     },
     'GET /sessions/ses_1/turns/{turn}': ({ request, line, json }) => {
-      asked += 1
+      requested += 1
       expect(line).toContain(turns[0])
-      if (asked === 1) request.socket.destroy()
-      else if (asked === 2) json({ turn: turns[0], running: true })
+      if (requested === 1) request.socket.destroy()
+      else if (requested === 2) json({ turn: turns[0], running: true })
       else json({ turn: turns[0], outcome: 'ok' })
     },
     'GET /sessions/ses_1': ({ json }) => json({ ...state, turns: 1 }),

@@ -27,7 +27,7 @@ it('receives output and sends input', async () => {
   terminal.resize(80, 24)
   server.say(new Uint8Array([1, 2]))
   await expect
-    .poll(() => server.heard)
+    .poll(() => server.received)
     .toEqual([
       { type: 'input', data: 'ls\n' },
       { type: 'input', data: '/w==', encoding: 'base64' },
@@ -37,7 +37,7 @@ it('receives output and sends input', async () => {
   server.say({ type: 'error', code: 'argument_invalid', message: 'no such size' })
   await expect.poll(() => errors).toEqual(['argument_invalid: no such size'])
   terminal.close()
-  await expect.poll(() => server.heard.at(-1)).toEqual({ type: 'close' })
+  await expect.poll(() => server.received.at(-1)).toEqual({ type: 'close' })
 })
 
 it('reports the exit, also to late listeners, and ignores a lost connection after it', async () => {
@@ -66,6 +66,6 @@ it('closes with its client', async () => {
   server.say({ type: 'ready' })
   await terminal.ready
   wire.close()
-  await expect.poll(() => server.heard).toEqual([{ type: 'close' }])
+  await expect.poll(() => server.received).toEqual([{ type: 'close' }])
   expect(errors).toEqual([])
 })

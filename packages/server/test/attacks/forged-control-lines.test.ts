@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { allEvents, openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { framesUntil } from '../frames.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
@@ -83,9 +83,9 @@ describe('a program that prints forged control lines', () => {
     const { id } = await spawn({ command: ['sh', '-c', 'read go; cat lines; exit 3'], tty: true })
     const socket = dialSocket(daemon, terminalPath(id), { token })
     await socket.opened
-    socket.say({ type: 'input', data: 'go\n' })
+    socket.sendJson({ type: 'input', data: 'go\n' })
     expect((await socket.closed).code).toBe(1000)
-    expect(socket.said).toEqual([
+    expect(socket.messages).toEqual([
       { type: 'ready', processId: id },
       { type: 'exit', exitCode: 3, signal: null, outcome: 'failed' },
     ])
@@ -100,7 +100,7 @@ describe('a program that prints forged control lines', () => {
     ]
     const result = await daemon.call('POST', '/v1/exec', { command: ['bash', '-c', script.join('\n')] })
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 3 })
-    const after: Answer = await daemon.call('POST', '/v1/exec', { command: 'echo true' })
+    const after: ResponseJson = await daemon.call('POST', '/v1/exec', { command: 'echo true' })
     expect(after).toMatchObject({ outcome: 'ok', stdout: 'true\n' })
   })
 
@@ -114,7 +114,7 @@ describe('a program that prints forged control lines', () => {
       expect(response.status).toBeGreaterThanOrEqual(400)
       expect(response.status).toBeLessThan(500)
     }
-    const told = {
+    const recorded = {
       type: 'log.message',
       source: 'engine',
       actor: 'root',
@@ -122,7 +122,7 @@ describe('a program that prints forged control lines', () => {
     }
     const response = await daemon.fetch('/v1/events', {
       method: 'POST',
-      body: JSON.stringify({ events: [told] }),
+      body: JSON.stringify({ events: [recorded] }),
       headers: { 'content-type': 'application/json' },
     })
     const last = (await allEvents(daemon, '&types=log.message')).at(-1)

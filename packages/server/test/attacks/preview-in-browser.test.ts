@@ -91,7 +91,7 @@ it.each(['path', 'host'] as const)(
     const page = await context.newPage()
     const address = form === 'path' ? `${daemon.url}${site.path}` : site.url
     await page.goto(`${address}grabby`)
-    const told = await page.evaluate(
+    const result = await page.evaluate(
       (url) =>
         new Promise<string>((resolve) => {
           const socket = new WebSocket(url)
@@ -107,6 +107,6 @@ it.each(['path', 'host'] as const)(
         }),
       `${address.replace('http', 'ws')}live`,
     )
-    expect(told).toBe('there')
+    expect(result).toBe('there')
   },
 )

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { allEvents, openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e-5a60'
@@ -33,7 +33,7 @@ async function run(body: object): Promise<string> {
 
 async function recorded(id: string): Promise<string> {
   const { entries } = await daemon.call('GET', `/v1/processes/${id}/logs`)
-  return entries.map(({ data }: Answer) => Buffer.from(data, 'base64').toString()).join('')
+  return entries.map(({ data }: ResponseJson) => Buffer.from(data, 'base64').toString()).join('')
 }
 
 const shell = (command: string) => ({ command, shell: true })
@@ -75,11 +75,11 @@ it('a typed secret is not in the recording of a terminal, typed at once or chara
   const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat', tty: true })
   const socket = dialSocket(daemon, terminalPath(id), { token })
   await socket.opened
-  socket.say({ type: 'input', data: `${secret}\n` })
+  socket.sendJson({ type: 'input', data: `${secret}\n` })
   await expect.poll(() => socket.output.split(secret).length, patience).toBe(3)
-  for (const letter of `${secret}\n`) socket.say({ type: 'input', data: letter })
+  for (const letter of `${secret}\n`) socket.sendJson({ type: 'input', data: letter })
   await expect.poll(() => socket.output.split(secret).length, patience).toBe(5)
-  socket.say({ type: 'input', data: '\x04' })
+  socket.sendJson({ type: 'input', data: '\x04' })
   await socket.closed
   nothingIn(await recorded(id), 'the recording')
   const events = (await allEvents(daemon)).filter(({ data }) => data.process === id)

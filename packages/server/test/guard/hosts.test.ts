@@ -23,10 +23,10 @@ describe('the Host header', () => {
     '2130706433',
     '0x7f000001',
   ])('is refused as %j, even with a valid path and token', async (host) => {
-    const answer = await health(host.replaceAll('PORT', String(daemon.port)))
-    expect(answer.status).toBe(421)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
+    const response = await health(host.replaceAll('PORT', String(daemon.port)))
+    expect(response.status).toBe(421)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
   })
 
   it.each([
@@ -40,17 +40,17 @@ describe('the Host header', () => {
     '',
     'lоcalhost',
   ])('is refused as %j, which is no host name', async (host) => {
-    const answer = await health(host.replaceAll('PORT', String(daemon.port)))
-    expect(answer.status).toBe(421)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
+    const response = await health(host.replaceAll('PORT', String(daemon.port)))
+    expect(response.status).toBe(421)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
   })
 
   it.each(['127.0.0.1:PORT', 'localhost', 'LOCALHOST:PORT', '[::1]', '[::1]:PORT', 'daemon.example:1234'])(
     'is accepted as %j',
     async (host) => {
-      const answer = await health(host.replaceAll('PORT', String(daemon.port)))
-      expect(answer.status).toBe(200)
+      const response = await health(host.replaceAll('PORT', String(daemon.port)))
+      expect(response.status).toBe(200)
     },
   )
 
@@ -71,7 +71,7 @@ describe('the Host header', () => {
   })
 
   it('is checked for pages too', async () => {
-    const answer = await say(daemon.port, 'GET /ui/ HTTP/1.1\r\nhost: evil.example')
-    expect(answer.status).toBe(421)
+    const response = await say(daemon.port, 'GET /ui/ HTTP/1.1\r\nhost: evil.example')
+    expect(response.status).toBe(421)
   })
 })

@@ -181,10 +181,10 @@ describe('the default sandbox', () => {
     await using fresh = await openDaemon({
       defaultSandbox: { id: 'made-late', local: { isolation: 'none' } },
     })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3, 4].map((at) => fresh.call('POST', '/v1/exec', { command: `echo ${at}` })),
     )
-    expect(answers.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n', '4\n'])
+    expect(responses.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n', '4\n'])
     expect(fresh.host.list()).toHaveLength(1)
     await fresh.call('POST', '/v1/sandboxes/made-late/stop')
     expect((await problemOf(await fresh.fetch('/v1/files/list?path=.'))).code).toBe('sandbox_not_running')

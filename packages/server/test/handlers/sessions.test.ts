@@ -53,8 +53,8 @@ describe('a session', () => {
       [`/${id}/prompt`, { prompt: 5 }, 'argument_invalid'],
       [`/${id}/prompt`, { prompt: 'x', turn: 'a b' }, 'argument_invalid'],
       [`/${id}/prompt`, { prompt: 'x', turn: 'x'.repeat(129) }, 'argument_invalid'],
-      [`/${id}/permissions/x`, { answer: 'maybe' }, 'argument_invalid'],
-      [`/${id}/permissions/x`, { answer: 'allow_once' }, 'permission_not_pending'],
+      [`/${id}/permissions/x`, { response: 'maybe' }, 'argument_invalid'],
+      [`/${id}/permissions/x`, { response: 'allow_once' }, 'permission_not_pending'],
       [`/${id}/questions/x`, { action: 'accept' }, 'question_not_pending'],
       ['/nobody/prompt', { prompt: 'x' }, 'session_not_found'],
     ] as const)
@@ -172,10 +172,10 @@ describe('a session', () => {
     const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).permissions
     await expect.poll(async () => (await pending()).length).toBe(1)
     const [{ id: permission }] = await pending()
-    await daemon.call('POST', `/v1/sessions/${id}/permissions/${permission}`, { answer: 'allow_once' })
+    await daemon.call('POST', `/v1/sessions/${id}/permissions/${permission}`, { response: 'allow_once' })
     expect(await turnOf(id, 'turn_ask')).toMatchObject({ outcome: 'ok' })
     const again = await problemFor('POST', `/v1/sessions/${id}/permissions/${permission}`, {
-      answer: 'reject_once',
+      response: 'reject_once',
     })
     expect(again.code).toBe('permission_not_pending')
     const resolved = (await allEvents(daemon, '&types=permission.resolved')).filter(

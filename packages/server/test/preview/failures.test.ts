@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestDaemon } from '../daemon.ts'
-import { dial, readAnswer } from '../raw.ts'
+import { dial, readResponse } from '../raw.ts'
 import {
   addressOf,
   forms,
@@ -51,7 +51,7 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
       await expect.poll(() => raw.text, patience).toContain('{"half":')
       await visit(daemon, site, 'path', 'cut')
       const text = await raw.ended
-      expect(readAnswer(text).status).toBe(200)
+      expect(readResponse(text).status).toBe(200)
       expect(text.endsWith('0\r\n\r\n'), text.slice(-200)).toBe(false)
     },
   )
@@ -100,7 +100,7 @@ describe('a site that never responds', () => {
         .poll(async () => (await seenBy(daemon, site)).seen.map(({ line }) => line), patience)
         .toContain('GET /hang')
       await daemon.listening.close()
-      const { status, body } = readAnswer(await waiting.ended)
+      const { status, body } = readResponse(await waiting.ended)
       expect(status).toBeGreaterThanOrEqual(400)
       expect(JSON.parse(body)).toMatchObject({ hint: expect.any(String) })
     } finally {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { say } from '../raw.ts'
 import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './scene.ts'
 
@@ -120,10 +120,10 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
 
   it('is created only for a listening port, and only with full access', async () => {
     await using elsewhere = await openDaemon()
-    const refusal = async (port: number | string, headers = {}): Promise<Answer> => {
+    const refusal = async (port: number | string, headers = {}): Promise<ResponseJson> => {
       const path = `/v1/sandboxes/${site.sandbox}/ports/${port}/preview`
       const response = await daemon.fetch(path, { method: 'POST', headers })
-      return { status: response.status, code: ((await response.json()) as Answer).code }
+      return { status: response.status, code: ((await response.json()) as ResponseJson).code }
     }
     // This process listens on both, and the sandbox on neither.
     for (const port of [daemon.port, elsewhere.port])

@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:htt
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Answer, openDaemon, type TestDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseJson, type TestDaemon } from '../daemon.ts'
 
 export const isolations = ['none', 'bubblewrap'] as const
 export type Isolation = (typeof isolations)[number]
@@ -68,7 +68,7 @@ export interface Visited {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  readonly json: Answer
+  readonly json: ResponseJson
 }
 
 /** One request as a browser sends it: `path` begins after the slash. */
@@ -81,9 +81,9 @@ export async function visit(
 ): Promise<Visited> {
   const { base, host } = addressOf(site, form)
   const headers = { ...(host !== undefined && { host }), ...options.headers }
-  const asked = request({ ...options, host: '127.0.0.1', port, path: base + path, headers, agent: false })
-  asked.end(body)
-  const [response] = await once(asked, 'response')
+  const requested = request({ ...options, host: '127.0.0.1', port, path: base + path, headers, agent: false })
+  requested.end(body)
+  const [response] = await once(requested, 'response')
   let text = ''
   for await (const part of response.setEncoding('utf8')) text += part
   return {

@@ -111,12 +111,12 @@ describe('a body', () => {
   })
 
   it('over the limit is refused by its content-length before it is read', async () => {
-    const answer = await say(
+    const response = await say(
       daemon.port,
       `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\ncontent-type: application/json\r\ncontent-length: 999999999999`,
     )
-    expect(answer.status).toBe(413)
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'body_too_large', details: { limit: 4_096 } })
+    expect(response.status).toBe(413)
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'body_too_large', details: { limit: 4_096 } })
   })
 
   it('over the limit is refused while it is read if it has no content-length', async () => {
@@ -224,13 +224,13 @@ describe('a URL', () => {
     'GET http://',
     'GET ftp://localhost/v1/health',
   ])('that cannot be parsed is refused with a message: %s', async (line) => {
-    const answer = await say(
+    const response = await say(
       daemon.port,
       `${line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}`,
     )
-    expect(answer.status).toBeGreaterThanOrEqual(400)
-    expect(answer.status).toBeLessThan(500)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    expect(response.status).toBeLessThan(500)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
   })
 })
 
@@ -256,12 +256,12 @@ describe('a header', () => {
   })
 
   it('over 16 KiB is refused', async () => {
-    const answer = await say(
+    const response = await say(
       daemon.port,
       `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}`,
     )
-    expect(answer.status).toBe(431)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(response.status).toBe(431)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
   })
 })
 

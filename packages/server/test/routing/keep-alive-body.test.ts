@@ -4,7 +4,7 @@ import { HttpResponse } from '../../src/http/http-response.ts'
 import { withKeepAlive } from '../../src/responses/keep-alive-body.ts'
 import { problemResponse } from '../../src/responses/problem.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
-import { dial, readAnswer } from '../raw.ts'
+import { dial, readResponse } from '../raw.ts'
 
 const patience = { timeout: 50_000 }
 
@@ -12,8 +12,8 @@ describe('a response with keep-alive', () => {
   const later = () => Promise.withResolvers<HttpResponse>()
 
   it('that is ready early is sent unchanged', async () => {
-    const answer = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
-    expect(await withKeepAlive(Promise.resolve(answer), 60_000)).toBe(answer)
+    const response = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
+    expect(await withKeepAlive(Promise.resolve(response), 60_000)).toBe(response)
     const problem = problemResponse(new Error('no'))
     expect((await withKeepAlive(Promise.resolve(problem), 60_000)).status).toBe(500)
     await expect(withKeepAlive(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
@@ -141,7 +141,7 @@ describe('a daemon', () => {
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
     await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
-    const { status, headers } = readAnswer(patient.text)
+    const { status, headers } = readResponse(patient.text)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com')

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => daemon.close())
 
 const ready = async (socket: ReturnType<typeof dialSocket>) => {
-  await expect.poll(() => socket.said[0]?.type).toBe('ready')
+  await expect.poll(() => socket.messages[0]?.type).toBe('ready')
   socket.socket.close()
   await socket.closed
 }
@@ -53,7 +53,7 @@ describe('an upgrade', () => {
     await ready(dialSocket(daemon, `${path}?access_token=${token}`))
     const introduced = dialSocket(daemon, path)
     await introduced.opened
-    introduced.say({ type: 'auth', token })
+    introduced.sendJson({ type: 'auth', token })
     await ready(introduced)
   })
 
@@ -83,11 +83,11 @@ describe('an upgrade', () => {
   ])('without a token is closed with 4401 when its first message is %s', async (_what, message) => {
     const socket = dialSocket(daemon, path)
     await socket.opened
-    socket.say(message)
+    socket.sendJson(message)
     const { code, reason } = await socket.closed
     expect(code).toBe(4401)
     expect(reason).not.toContain(readToken)
-    expect(socket.said).toEqual([])
+    expect(socket.messages).toEqual([])
   })
 
   it('needs no token where anonymous access is allowed', async () => {
@@ -95,7 +95,7 @@ describe('an upgrade', () => {
     const { id } = await open.call('POST', '/v1/processes', { command: 'cat' })
     const socket = dialSocket(open, terminalPath(id))
     await socket.opened
-    socket.say({ type: 'input', data: 'first words\n' })
+    socket.sendJson({ type: 'input', data: 'first words\n' })
     await expect.poll(() => socket.output).toBe('first words\n')
     socket.socket.close()
     const wrong = await refusalOf(dialSocket(open, terminalPath(id), { token: 'wrong-token-0000' }))
@@ -111,7 +111,7 @@ describe('an upgrade', () => {
     const socket = dialSocket(hurried, terminalPath(id))
     await socket.opened
     expect((await socket.closed).code).toBe(4401)
-    expect(socket.said).toEqual([])
+    expect(socket.messages).toEqual([])
     expect(socket.output).toBe('')
   })
 

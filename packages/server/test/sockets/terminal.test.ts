@@ -28,34 +28,34 @@ describe('a terminal', () => {
       tty: { cols: 90, rows: 20 },
     })
     await expect.poll(() => socket.output).toContain('20 90')
-    socket.say({ type: 'resize', cols: 120, rows: 40 })
-    socket.say({ type: 'input', data: 'one\n' })
+    socket.sendJson({ type: 'resize', cols: 120, rows: 40 })
+    socket.sendJson({ type: 'input', data: 'one\n' })
     await expect.poll(() => socket.output).toContain('got one')
     expect(socket.output).toContain('40 120')
-    socket.say({ type: 'input', data: Buffer.from('two\n').toString('base64'), encoding: 'base64' })
+    socket.sendJson({ type: 'input', data: Buffer.from('two\n').toString('base64'), encoding: 'base64' })
     await expect.poll(() => socket.output).toContain('got two')
     socket.socket.send(Buffer.from('bye\n'))
     expect((await socket.closed).code).toBe(1000)
-    expect(socket.said.at(-1)).toMatchObject({ type: 'exit', exitCode: 3, outcome: 'failed' })
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'exit', exitCode: 3, outcome: 'failed' })
   })
 
   it('handles messages that were sent before it was ready', async () => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     const socket = dialSocket(daemon, terminalPath(id))
     await socket.opened
-    socket.say({ type: 'auth', token })
-    socket.say({ type: 'input', data: 'early\n' })
+    socket.sendJson({ type: 'auth', token })
+    socket.sendJson({ type: 'input', data: 'early\n' })
     await expect.poll(() => socket.output).toContain('early')
-    socket.say({ type: 'close' })
+    socket.sendJson({ type: 'close' })
     expect((await socket.closed).code).toBe(1000)
   })
 
   it('may be closed and reopened while the process keeps running', async () => {
     const { id, socket } = await spawn({ command: 'cat', tty: true })
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
-    socket.say({ type: 'input', data: 'remember\n' })
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
+    socket.sendJson({ type: 'input', data: 'remember\n' })
     await expect.poll(() => socket.output).toContain('remember')
-    socket.say({ type: 'close' })
+    socket.sendJson({ type: 'close' })
     await socket.closed
     const again = dialSocket(daemon, terminalPath(id), { token })
     await expect.poll(() => again.output).toContain('remember')
@@ -66,7 +66,7 @@ describe('a terminal', () => {
 
   it('responds to malformed messages with an error, and stays open', async () => {
     const { socket } = await spawn({ command: 'cat', tty: true })
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
     for (const nonsense of [
       '',
       '{',
@@ -78,9 +78,9 @@ describe('a terminal', () => {
       '{"type":"resize","cols":-1,"rows":0}',
       '{"type":"resize","cols":1e99,"rows":1}',
     ])
-      socket.say(nonsense)
-    await expect.poll(() => socket.said.filter(({ type }) => type === 'error').length).toBe(9)
-    socket.say({ type: 'input', data: 'still here\n' })
+      socket.sendJson(nonsense)
+    await expect.poll(() => socket.messages.filter(({ type }) => type === 'error').length).toBe(9)
+    socket.sendJson({ type: 'input', data: 'still here\n' })
     await expect.poll(() => socket.output).toContain('still here')
     socket.socket.close()
   })
@@ -88,7 +88,7 @@ describe('a terminal', () => {
   it('of an unknown process ends with an error', async () => {
     const socket = dialSocket(daemon, terminalPath('nobody'), { token })
     expect((await socket.closed).code).toBe(1011)
-    expect(socket.said).toMatchObject([{ type: 'error', code: 'not_found' }])
+    expect(socket.messages).toMatchObject([{ type: 'error', code: 'not_found' }])
   })
 
   it('of an unknown sandbox is closed, also when its name is long', async () => {
@@ -112,7 +112,7 @@ describe('a terminal', () => {
     const closing = await openDaemon()
     const { id } = await closing.call('POST', '/v1/processes', { command: 'cat', tty: true })
     const socket = dialSocket(closing, terminalPath(id), { token })
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
     await closing.listening.close()
     expect((await socket.closed).code).toBe(1001)
     await closing.close()

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, openDaemon, type TestDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseJson, type TestDaemon } from '../daemon.ts'
 import { framesUntil } from '../frames.ts'
 import { append, isEvent, journalOf, note, openStream } from './reading.ts'
 
@@ -86,11 +86,11 @@ describe('a page that waits', () => {
     const page = await closing.call('GET', '/v1/events?limit=10000')
     const waiting = closing.fetch(`/v1/events?wait=60000&after=${encoded(page.cursor)}`)
     closing.server.close()
-    const answer: Answer = await (await waiting).json()
+    const response: ResponseJson = await (await waiting).json()
     await closing.close()
     // It was waiting, or it came too late to.
-    expect(answer).toMatchObject(
-      answer.code === undefined ? { events: [], end: true } : { code: 'server_closing' },
+    expect(response).toMatchObject(
+      response.code === undefined ? { events: [], end: true } : { code: 'server_closing' },
     )
   })
 
