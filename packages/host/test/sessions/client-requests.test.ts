@@ -148,7 +148,7 @@ it('keeps the end of a terminal’s output, and supports kill and release', asyn
   expect(answers[2]?.result).toMatchObject({ truncated: true, exitStatus: { exitCode: 0 } })
   expect(answers[2]?.result?.output).toMatch(/the end\n$/)
   expect(String(answers[2]?.result?.output).length).toBe(20)
-  expect(answers[5]?.error?.message).toContain('no terminal')
+  expect(answers[5]?.error?.message).toContain('does not exist in this session')
 })
 
 it('ends the terminals of a session when it closes', async () => {

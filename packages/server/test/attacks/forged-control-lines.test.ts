@@ -64,7 +64,7 @@ describe('a program that prints forged control lines', () => {
   })
 
   it('adds no event to the stream of the journal', async () => {
-    const { cursor } = await daemon.call('GET', '/v1/events?order=backwards&limit=1&types=process.exited')
+    const { cursor } = await daemon.call('GET', '/v1/events?order=desc&limit=1&types=process.exited')
     const { id } = await spawn({ command })
     const response = await daemon.fetch('/v1/events', { headers: { accept: 'text/event-stream' } })
     const frames = await framesUntil(

@@ -40,7 +40,7 @@ describe('a cursor', () => {
       expect(await refusalOf(`/v1/events${query}`)).toBe('cursor_foreign')
       expect(await refusalOf(`/v1/events${query}`, asStream)).toBe('cursor_foreign')
       expect(await refusalOf('/v1/events', { ...asStream, 'last-event-id': foreign })).toBe('cursor_foreign')
-      expect(await refusalOf(`/v1/events?before=${encodeURIComponent(foreign)}&order=backwards`)).toBe(
+      expect(await refusalOf(`/v1/events?before=${encodeURIComponent(foreign)}&order=desc`)).toBe(
         'cursor_foreign',
       )
     }

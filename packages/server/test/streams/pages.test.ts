@@ -25,7 +25,7 @@ describe('a page', () => {
       ;({ cursor: after, end } = page)
     }
     expect(seqs).toEqual(seqs.map((_, index) => index + 1))
-    const backwards = await read('?limit=5&order=backwards')
+    const backwards = await read('?limit=5&order=desc')
     expect(backwards.events[0].seq).toBe(seqs.at(-1))
   })
 
