@@ -82,7 +82,7 @@ export function failingCases(makeStore: MakeStore): void {
       const end = journal.append([work.process('p').end]).catch((error: unknown) => error)
       await eventually('the store to fail', () => store.health.status === 'failing')
       await within('the store to close', store.close(), 10_000)
-      expect(await within('the ending to be told', end, 1_000)).toMatchObject({ code: 'store_closed' })
+      expect(await within('the end event to be rejected', end, 1_000)).toMatchObject({ code: 'store_closed' })
       const again = await (await fixture.open()).journal('a')
       expect(eventsOf((await again.read()).events)[1]).toMatchObject({ data: { outcome: 'interrupted' } })
     })
