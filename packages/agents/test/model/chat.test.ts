@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { type ModelServer, startModelServer } from './server.ts'
 
 let server: ModelServer
@@ -29,7 +29,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-test('text is streamed in chunks, then the reason, the usage and [DONE]', async () => {
+test('streams text in chunks, then the finish reason, the usage and [DONE]', async () => {
   const { status, events } = await ask([{ role: 'system', content: 'run:ls' }, user('say:banana')])
   expect(status).toBe(200)
   expect(events.map(({ data }) => data)).toEqual([
@@ -47,7 +47,7 @@ test('text is streamed in chunks, then the reason, the usage and [DONE]', async 
   ])
 })
 
-test('a thought is reasoning before the text', async () => {
+test('streams a thought as reasoning before the text', async () => {
   const { events } = await ask([user([{ type: 'text', text: 'think:apples' }])])
   const deltas = events.slice(0, -2).map(({ data }) => Object.keys(data.choices[0].delta).join())
   expect(deltas).toEqual([
@@ -58,7 +58,7 @@ test('a thought is reasoning before the text', async () => {
   ])
 })
 
-test('a call of a tool has its arguments as JSON', async () => {
+test('streams a tool call with its arguments as JSON', async () => {
   const { events } = await ask([user('run:ls -l')])
   expect(events.slice(1, 3).map(({ data }) => data)).toEqual([
     chunk({
@@ -75,7 +75,7 @@ test('a call of a tool has its arguments as JSON', async () => {
   ])
 })
 
-test('after the result of a tool it is done', async () => {
+test('responds with "done" after a tool result', async () => {
   const { json } = await ask(
     [
       user('run:ls'),
@@ -91,7 +91,7 @@ test('after the result of a tool it is done', async () => {
   })
 })
 
-test('whole answers hold thoughts and calls as well', async () => {
+test('includes thoughts and tool calls in a response that is not streamed', async () => {
   const thinking = await ask([user('think:apples')], { stream: false })
   expect(thinking.json.choices[0].message).toEqual({
     role: 'assistant',
@@ -109,7 +109,7 @@ test.each([
   [400, 'invalid_request_error'],
   [429, 'rate_limit_error'],
   [500, 'server_error'],
-])('error:%i is %s', async (code, type) => {
+])('responds to the mark error:%i with an error of type %s', async (code, type) => {
   const { status, json } = await ask([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
@@ -117,12 +117,12 @@ test.each([
   })
 })
 
-test('without tools all is a title', async () => {
+test('responds with a title to a request without tools', async () => {
   const { json } = await ask([user('error:500')], { stream: false, tools: undefined })
   expect(json.choices[0].message.content).toBe('A short title')
 })
 
-test('an answer that must have a shape has it', async () => {
+test('responds with JSON of the requested schema', async () => {
   const schema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const rest = { stream: false, response_format: { type: 'json_schema', json_schema: { schema } } }
   const { json } = await ask([user('error:500')], rest)

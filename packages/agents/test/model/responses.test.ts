@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { type ModelServer, startModelServer } from './server.ts'
 
 let server: ModelServer
@@ -21,7 +21,7 @@ const user = (text: string) => ({ type: 'message', role: 'user', content: [{ typ
 const ask = (input: unknown, rest: object = {}) =>
   post(`${server.url}/v1/responses`, { model: 'm', stream: true, tools, input, ...rest })
 
-test('text is streamed as one message, and the whole response comes last', async () => {
+test('streams text as one message and ends with the whole response', async () => {
   const { status, events } = await ask([user('<environment_context/>'), user('say:banana')])
   expect(status).toBe(200)
   expect(events.every(({ event, data }) => event === data.type)).toBe(true)
@@ -66,7 +66,7 @@ test('text is streamed as one message, and the whole response comes last', async
   })
 })
 
-test('a thought is a summary of reasoning before the message', async () => {
+test('streams a thought as a reasoning summary before the message', async () => {
   const { events } = await ask([user('think:apples')])
   const items = events.filter(({ event }) => event === 'response.output_item.done')
   expect(items.map(({ data }) => [data.output_index, data.item.type])).toEqual([
@@ -77,7 +77,7 @@ test('a thought is a summary of reasoning before the message', async () => {
   expect(events.filter(({ event }) => event === 'response.reasoning_summary_text.delta')).toHaveLength(5)
 })
 
-test('a function is called with JSON', async () => {
+test('streams a function call with JSON arguments', async () => {
   const { events } = await ask([user('run:ls -l')])
   const call = {
     id: expect.stringMatching(/^fc_/),
@@ -112,7 +112,7 @@ test('a function is called with JSON', async () => {
   ])
 })
 
-test('a tool that takes plain text gets plain text', async () => {
+test('streams plain text to a tool with plain text input', async () => {
   const { events } = await ask([user('write:a.txt:hello')])
   expect(events.slice(2, -1).map(({ event }) => event)).toEqual([
     'response.output_item.added',
@@ -127,7 +127,7 @@ test('a tool that takes plain text gets plain text', async () => {
   })
 })
 
-test('a command leaves the sandbox when told so', async () => {
+test('requests to run a command outside of the sandbox for the mark run-escalated', async () => {
   const { json } = await ask('run-escalated:id', { stream: false })
   expect(json.status).toBe('completed')
   expect(JSON.parse(json.output[0].arguments)).toMatchObject({
@@ -137,16 +137,19 @@ test('a command leaves the sandbox when told so', async () => {
   })
 })
 
-test.each(['function_call_output', 'custom_tool_call_output'])('after a %s it is done', async (type) => {
-  const { json } = await ask([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], { stream: false })
-  expect(json.output[0].content[0].text).toBe('done: a.txt')
-})
+test.each(['function_call_output', 'custom_tool_call_output'])(
+  'responds with "done" after a %s',
+  async (type) => {
+    const { json } = await ask([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], { stream: false })
+    expect(json.output[0].content[0].text).toBe('done: a.txt')
+  },
+)
 
 test.each([
   [400, 'invalid_request_error'],
   [429, 'rate_limit_error'],
   [500, 'server_error'],
-])('error:%i is %s', async (code, type) => {
+])('responds to the mark error:%i with an error of type %s', async (code, type) => {
   const { status, json } = await ask([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
@@ -154,12 +157,12 @@ test.each([
   })
 })
 
-test('without tools all is a title', async () => {
+test('responds with a title to a request without tools', async () => {
   const { json } = await ask('error:500', { stream: false, tools: [{ type: 'web_search' }] })
   expect(json.output[0].content[0].text).toBe('A short title')
 })
 
-test('an answer that must have a shape has it, and a review allows', async () => {
+test('responds with JSON of the requested schema, and approves a review', async () => {
   const schema = {
     type: 'object',
     properties: { outcome: { type: 'string', enum: ['deny', 'allow'] }, rationale: { type: 'string' } },
