@@ -19,5 +19,5 @@ export {
   inlineSandboxClient,
   inProcessSandboxClient,
 } from './in-process.ts'
-export { type ListAgentsOptions, listAgents } from './list-agents.ts'
+export { type HostListAgentsOptions, listAgents } from './list-agents.ts'
 export { type OpenHostOptions, openHost } from './open-host.ts'

@@ -1,10 +1,10 @@
-import type { Answer } from './daemon.ts'
+import type { ResponseBody } from './daemon.ts'
 
 /** A frame of server-sent events. */
 export interface Frame {
   readonly event: string
   readonly id?: string
-  readonly data: Answer
+  readonly data: ResponseBody
 }
 
 /** The frames of a stream, one by one, until it ends or whoever reads stops. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { HttpResponse } from '../src/http/http-response.ts'
 import { type ListenOptions, listen, type Server } from '../src/index.ts'
-import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
+import { bearer, type ResponseBody as Given, openDaemon, token } from './daemon.ts'
 import { dial, readAnswer } from './raw.ts'
 
 /** A port on which something else answers. */
@@ -115,17 +115,17 @@ describe('an answer', () => {
   })
 
   it('that comes when nobody is there any more is let go', async () => {
-    const [asked, left, letGo] = [0, 0, 0].map(() => Promise.withResolvers<void>())
+    const [asked, left, release] = [0, 0, 0].map(() => Promise.withResolvers<void>())
     await using port = await serve(async ({ signal }) => {
       asked!.resolve()
       signal.addEventListener('abort', () => left!.resolve())
       await left!.promise
-      return new HttpResponse(200, {}, new ReadableStream({ cancel: () => letGo!.resolve() }))
+      return new HttpResponse(200, {}, new ReadableStream({ cancel: () => release!.resolve() }))
     })
     using connection = await dial(port.port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
     await asked!.promise
     connection.socket.destroy()
-    await letGo!.promise
+    await release!.promise
   })
 })
 

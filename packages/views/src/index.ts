@@ -12,7 +12,7 @@ export { type EventLineOptions, type EventParts, eventParts } from './lines/even
 export type { Tone } from './lines/summary/event-summary.ts'
 export type { Moment } from './moment.ts'
 export {
-  type Operation,
+  type OperationNode,
   type OperationTree,
   type OperationTreeOptions,
   operationTreeView,

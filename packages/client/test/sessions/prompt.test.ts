@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { type Exchange, newScene } from '../fixture.ts'
 import { event, heartbeat, openStream } from '../journal/event-server.ts'
-import { type Exchange, newScene } from '../scene.ts'
 
 const state = {
   id: 'ses_1',
@@ -20,10 +20,10 @@ const permission = { id: 'perm_1', toolCall: {}, options: [] }
 const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds === 5_000 ? milliseconds : 1))
 
-type Answer = (exchange: Exchange) => unknown
+type Responder = (exchange: Exchange) => unknown
 
 /** A daemon with one session; what a test does not answer itself is answered as a quiet one would. */
-async function newSession(answers: Readonly<Record<string, Answer>>) {
+async function newSession(answers: Readonly<Record<string, Responder>>) {
   const scene = await newScene(
     (exchange) => {
       const name = exchange.line.replace('/v1/sandboxes/sbx_1', '').replace(/turn_\w+/, '{turn}')
@@ -35,7 +35,7 @@ async function newSession(answers: Readonly<Record<string, Answer>>) {
   return { ...scene, session: await scene.sandbox.openSession({ agent: 'demo' }) }
 }
 
-const quiet: Readonly<Record<string, Answer>> = {
+const quiet: Readonly<Record<string, Responder>> = {
   'POST /sessions': ({ json }) => json(state, 201),
   'GET /sessions/ses_1': ({ json }) => json(state),
   'GET /events': (exchange) => openStream(exchange).write(heartbeat('c1')),

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
-import { isRunning, marked } from './process-table.ts'
 import {
   checkLaws,
   eventsOf,
   eventually,
   failure,
   open,
+  promptTwice,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { isRunning, marked } from './process-table.ts'
 
 it('cancels while the agent talks', async () => {
   const sandbox = await scene()
@@ -24,7 +24,7 @@ it('cancels while the agent talks', async () => {
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled', stopReason: 'cancelled' })
   expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptTwice(sandbox, session, '/say again')).toBe('again')
 })
 
 it('cancels what was prompted a moment ago and has not begun', async () => {
@@ -33,7 +33,7 @@ it('cancels what was prompted a moment ago and has not begun', async () => {
   const running = session.prompt('/stall')
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptTwice(sandbox, session, '/say again')).toBe('again')
 })
 
 it('closes what was prompted a moment ago, and leaves the others', async () => {
@@ -43,7 +43,7 @@ it('closes what was prompted a moment ago, and leaves the others', async () => {
   const running = session.prompt('/stall')
   await session.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, other, '/say here')).toBe('here')
+  expect(await promptTwice(sandbox, other, '/say here')).toBe('here')
 })
 
 it('cancels a tool, and its processes are gone', async () => {
@@ -96,7 +96,7 @@ it('ends an agent that ignores the cancel, and brings it back with the next prom
   expect(await until(sandbox, 'session.closed')).toMatchObject({ data: { endedBy: 'host' } })
   expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { endedBy: 'host' } }])
   expect(session.info.state).toBe('open')
-  expect(await talk(sandbox, session, '/say back')).toBe('back')
+  expect(await promptTwice(sandbox, session, '/say back')).toBe('back')
 })
 
 it('ends an agent that does not even read its cancel', async () => {
@@ -233,7 +233,7 @@ it('closes a session whose agent ignores the end (sandbox-agent hangs, and leave
   const sandbox = await scene()
   const mark = `stays-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { VITRINE_DEMO_IGNORE_EOF: '1', MARK: mark } })
-  expect(await talk(sandbox, session, '/leave sleep 1000')).toContain('Left process')
+  expect(await promptTwice(sandbox, session, '/leave sleep 1000')).toContain('Left process')
   expect(marked(mark).length).toBeGreaterThan(1)
   await session.close()
   await eventually(() => marked(mark).length === 0)

@@ -2,8 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
+import {
+  eventsOf,
+  eventually,
+  failure,
+  open,
+  promptTwice,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 import { isRunning } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
 
 const models = `models: { availableModels: [{ modelId: 'a', name: 'A' }, { modelId: 'b', name: 'B' }], currentModelId: 'a' }`
 const permission = (id: string) =>
@@ -34,7 +44,7 @@ it('answers what a closed session still asks for as called off: no other session
   await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('busy now'))
   await first.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, second, 'go')).toBe('cancelled,cancelled')
+  expect(await promptTwice(sandbox, second, 'go')).toBe('cancelled,cancelled')
   expect(await eventsOf(sandbox, 'permission.requested')).toEqual([])
 })
 
@@ -192,7 +202,7 @@ it('gives nobody a session that closes: who resumes it waits, and has one that i
   await closing
   expect(again).not.toBe(session)
   expect(gone).not.toBe(session)
-  expect(await talk(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
+  expect(await promptTwice(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
 })
 
 it('creates what another failed to open', async () => {
@@ -220,7 +230,7 @@ it('asks for real what an agent asks while it is loaded', async () => {
   const session = await sandbox.openSession({ agent: 'loading', id: 'loaded', permissions: 'allow' })
   await session.close()
   const again = await sandbox.sessions.resume('loaded')
-  expect(await talk(sandbox, again, 'well?')).toBe('yes')
+  expect(await promptTwice(sandbox, again, 'well?')).toBe('yes')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { by: 'rule', option: 'yes' } },
   ])

@@ -10,13 +10,13 @@ import {
   eventsOf,
   failure,
   open,
+  promptTwice,
   saidIn,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
@@ -132,7 +132,7 @@ it('refuses a second prompt where none may wait', async () => {
   expect(await failure(session.prompt('/say no'))).toMatchObject({ code: 'session_busy', retryable: true })
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say free')).toBe('free')
+  expect(await promptTwice(sandbox, session, '/say free')).toBe('free')
 })
 
 it('lets so many wait and no more, and a cancel answers all of them', async () => {
@@ -148,7 +148,7 @@ it('lets so many wait and no more, and a cancel answers all of them', async () =
     'cancelled',
   ])
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(1)
-  expect(await talk(sandbox, session, '/say on')).toBe('on')
+  expect(await promptTwice(sandbox, session, '/say on')).toBe('on')
 })
 
 it('rejects what waits when the session closes, and whatever comes after', async () => {
@@ -197,7 +197,7 @@ it('heeds a signal that comes while the turn is being prepared', async () => {
   const prompted = session.prompt('/stall', { signal: stopping.signal })
   stopping.abort()
   expect(await prompted).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say next')).toBe('next')
+  expect(await promptTwice(sandbox, session, '/say next')).toBe('next')
 })
 
 it('settles only after the end of the turn is on record', async () => {
@@ -229,7 +229,7 @@ it('says how the agent says it stopped', async () => {
     'failed',
     'failed',
   ])
-  expect(await talk(sandbox, session, '/say fine')).toBe('fine')
+  expect(await promptTwice(sandbox, session, '/say fine')).toBe('fine')
 })
 
 it('takes an error of a model for what it is, though the turn ended well', async () => {

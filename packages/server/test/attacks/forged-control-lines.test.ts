@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { allEvents, openDaemon, type ResponseBody, type TestDaemon, token } from '../daemon.ts'
 import { framesUntil } from '../frames.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
@@ -100,7 +100,7 @@ describe('a program that prints what looks like ours', () => {
     ]
     const result = await daemon.call('POST', '/v1/exec', { command: ['bash', '-c', script.join('\n')] })
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 3 })
-    const after: Answer = await daemon.call('POST', '/v1/exec', { command: 'echo true' })
+    const after: ResponseBody = await daemon.call('POST', '/v1/exec', { command: 'echo true' })
     expect(after).toMatchObject({ outcome: 'ok', stdout: 'true\n' })
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDaemon, token } from '../daemon.ts'
-import { isolations, openScene, patience, type Site, seenBy, visit } from '../preview/scene.ts'
+import { isolations, openScene, patience, type Site, seenBy, visit } from '../preview/fixture.ts'
 import { dial } from '../raw.ts'
 
 describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {
@@ -26,11 +26,11 @@ describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {
     connection.socket.write(
       `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`,
     )
-    const heard = async () => JSON.stringify((await seenBy(daemon, site)).seen)
+    const received = async () => JSON.stringify((await seenBy(daemon, site)).seen)
     await expect
-      .poll(async () => connection.socket.destroyed || (await heard()).includes('/v1/health'), patience)
+      .poll(async () => connection.socket.destroyed || (await received()).includes('/v1/health'), patience)
       .toBe(true)
-    expect(await heard()).not.toContain(token)
+    expect(await received()).not.toContain(token)
   })
 
   it('is not asked anything before its request by what is sent too early', async () => {

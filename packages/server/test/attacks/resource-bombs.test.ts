@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { dataFolder, serve, type TestDaemon } from '../../../cli/test/vitrine-process.ts'
-import { type Answer, jsonBody, openDaemon } from '../daemon.ts'
+import { jsonBody, openDaemon, type ResponseBody } from '../daemon.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
 const mebibyte = 1024 * 1024
@@ -13,7 +13,7 @@ function peakBytes(pid: number): number {
   return Number(kilobytes) * 1024
 }
 
-async function post(daemon: Pick<TestDaemon, 'fetch'>, path: string, body: object): Promise<Answer> {
+async function post(daemon: Pick<TestDaemon, 'fetch'>, path: string, body: object): Promise<ResponseBody> {
   const response = await daemon.fetch(path, { method: 'POST', ...jsonBody(body) })
   expect(response.status).toBe(200)
   return response.json()
@@ -42,7 +42,7 @@ describe('a flood of output', () => {
       expect({ truncated, exitCode }).toEqual({ truncated: true, exitCode: 0 })
       expect(stdout.length).toBeLessThan(8 * mebibyte)
       expect(peakBytes(daemon.process.pid) - before).toBeLessThan(320 * mebibyte)
-      const { events } = await daemon.read<Answer>('/v1/events?types=limit.reached')
+      const { events } = await daemon.read<ResponseBody>('/v1/events?types=limit.reached')
       expect(events.length).toBeGreaterThan(0)
     },
     240_000,

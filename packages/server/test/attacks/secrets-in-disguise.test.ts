@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { allEvents, openDaemon, type ResponseBody, type TestDaemon, token } from '../daemon.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e-5a60'
@@ -33,7 +33,7 @@ async function run(body: object): Promise<string> {
 
 async function recorded(id: string): Promise<string> {
   const { entries } = await daemon.call('GET', `/v1/processes/${id}/logs`)
-  return entries.map(({ data }: Answer) => Buffer.from(data, 'base64').toString()).join('')
+  return entries.map(({ data }: ResponseBody) => Buffer.from(data, 'base64').toString()).join('')
 }
 
 const shell = (command: string) => ({ command, shell: true })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, jsonBody, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { allEvents, jsonBody, openDaemon, problemOf, type ResponseBody, type TestDaemon } from '../daemon.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('exec', () => {
       },
     })
     const counted = await withInput({ command: ['wc', '-c'] }, stream)
-    expect(((await counted.json()) as Answer).stdout.trim()).toBe(String(64 * 64 * 1024))
+    expect(((await counted.json()) as ResponseBody).stdout.trim()).toBe(String(64 * 64 * 1024))
   })
 
   it('may leave its input unread: the connection is given up, and says so', async () => {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { allEvents, openDaemon, problemOf, type ResponseBody, type TestDaemon } from '../daemon.ts'
 
 const env = { VITRINE_DEMO_PACE: '0', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 let daemon: TestDaemon
@@ -70,7 +70,7 @@ describe('a session', () => {
         stopReason: 'end_turn',
       })
       expect(await problemOf(await turn('turn_bad'))).toMatchObject({ status: 502, code: 'agent_failed' })
-      const cut: Answer = await (await turn('turn_cut')).json()
+      const cut: ResponseBody = await (await turn('turn_cut')).json()
       expect(cut.outcome ?? cut.code).toMatch(/interrupted|cancelled|failed|session_closed/)
       expect(await problemOf(await turn('turn_never'))).toMatchObject({ status: 404, code: 'not_found' })
       expect(await second.call('POST', '/v1/sessions/earlier/resume', { env })).toMatchObject({

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { pathsOf, type Route, routes } from '@vitrine/protocol/http'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../src/openapi/document.ts'
-import { type Answer, openDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseBody } from '../daemon.ts'
 
-const document: Answer = openApiDocument('1.2.3')
+const document: ResponseBody = openApiDocument('1.2.3')
 
 describe('The OpenAPI document', () => {
   it('is what a daemon sends, to those too who may only read', async () => {
@@ -14,7 +14,7 @@ describe('The OpenAPI document', () => {
     })
     expect(response.headers.get('content-type')).toBe('application/json')
     const committed = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
-    const sent: Answer = await response.json()
+    const sent: ResponseBody = await response.json()
     expect(sent).toEqual(committed)
     expect(sent.paths).toEqual(document.paths)
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } })
@@ -29,9 +29,9 @@ describe('The OpenAPI document', () => {
         ids.add(operation.operationId)
         expect(operation['x-access']).toBe(route.access)
         expect(operation.responses.default).toEqual({ $ref: '#/components/responses/Problem' })
-        const inPath = operation.parameters.filter((one: Answer) => one.in === 'path')
-        expect(inPath.map((one: Answer) => `{${one.name}}`)).toEqual(path.match(/\{\w+\}/g) ?? [])
-        expect(inPath.every((one: Answer) => one.required)).toBe(true)
+        const inPath = operation.parameters.filter((one: ResponseBody) => one.in === 'path')
+        expect(inPath.map((one: ResponseBody) => `{${one.name}}`)).toEqual(path.match(/\{\w+\}/g) ?? [])
+        expect(inPath.every((one: ResponseBody) => one.required)).toBe(true)
       }
     }
     const all = Object.values<Route>(routes).flatMap(pathsOf)
@@ -69,8 +69,8 @@ describe('The OpenAPI document', () => {
     const isClosed = (value: unknown) => JSON.stringify(value).includes('"additionalProperties":false')
     // A part of a request: what is not known in it is refused.
     expect(Object.keys(schemas).filter((name) => isClosed(schemas[name]))).toEqual(['SetupStep'])
-    for (const operations of Object.values<Answer>(document.paths))
-      for (const { responses = {} } of Object.values<Answer>(operations))
+    for (const operations of Object.values<ResponseBody>(document.paths))
+      for (const { responses = {} } of Object.values<ResponseBody>(operations))
         expect(isClosed(responses)).toBe(false)
     expect(schemas.Json).toEqual({ description: expect.any(String) })
   })
@@ -81,7 +81,7 @@ describe('The OpenAPI document', () => {
     const { mapping } = JournalEvent.discriminator
     expect(mapping['agent.message']).toBe('#/components/schemas/AgentMessageEvent')
     expect(mapping['foreign.event']).toBe('#/components/schemas/ForeignEvent')
-    expect(JournalEvent.oneOf.map((one: Answer) => one.$ref)).toEqual(Object.values(mapping))
+    expect(JournalEvent.oneOf.map((one: ResponseBody) => one.$ref)).toEqual(Object.values(mapping))
     expect(AgentMessageEvent.properties.type).toEqual({ type: 'string', const: 'agent.message' })
     expect(AgentMessageEvent.properties.data.properties.message).toEqual({
       $ref: '#/components/schemas/Json',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { openDaemon, type ResponseBody, type TestDaemon, token } from '../daemon.ts'
 import { say } from '../raw.ts'
-import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './scene.ts'
+import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './fixture.ts'
 
 describe.each(isolations)('a preview (%s)', (isolation) => {
   let daemon: TestDaemon
@@ -120,10 +120,10 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
 
   it('is made only of a port on which the sandbox listens, and only by who may do everything', async () => {
     await using elsewhere = await openDaemon()
-    const refusal = async (port: number | string, headers = {}): Promise<Answer> => {
+    const refusal = async (port: number | string, headers = {}): Promise<ResponseBody> => {
       const path = `/v1/sandboxes/${site.sandbox}/ports/${port}/preview`
       const response = await daemon.fetch(path, { method: 'POST', headers })
-      return { status: response.status, code: ((await response.json()) as Answer).code }
+      return { status: response.status, code: ((await response.json()) as ResponseBody).code }
     }
     // This process listens on both, and the sandbox on neither.
     for (const port of [daemon.port, elsewhere.port])

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, type TestDaemon, token } from '../daemon.ts'
+import { type ResponseBody, type TestDaemon, token } from '../daemon.ts'
 import { dialSocket, refusalOf } from '../sockets/dialling.ts'
 import {
   addressOf,
@@ -12,7 +12,7 @@ import {
   patience,
   type Site,
   seenBy,
-} from './scene.ts'
+} from './fixture.ts'
 
 describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
   let daemon: TestDaemon
@@ -27,7 +27,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
     const headers = { ...(host !== undefined && { host }), ...options.headers }
     return dialSocket(daemon, base + path, { ...options, headers })
   }
-  const greeting = async ({ said }: { said: Answer[] }) => {
+  const greeting = async ({ said }: { said: ResponseBody[] }) => {
     await expect.poll(() => said.length, patience).toBeGreaterThan(0)
     return said[0]
   }

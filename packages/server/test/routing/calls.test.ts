@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type Answer,
   allEvents,
   bearer,
   jsonBody,
   openDaemon,
   problemOf,
+  type ResponseBody,
   type TestDaemon,
   token,
 } from '../daemon.ts'
@@ -47,11 +47,11 @@ function exec(id: string, body: object, headers: Record<string, string> = {}): P
   })
 }
 
-function callOff(id: string, as: string = token): Promise<Response> {
+function cancelCall(id: string, as: string = token): Promise<Response> {
   return daemon.fetch(`/v1/calls/${id}`, { method: 'DELETE', headers: bearer(as) })
 }
 
-async function finishedExecs(): Promise<Answer[]> {
+async function finishedExecs(): Promise<ResponseBody[]> {
   const events = await allEvents(daemon, '&types=operation.finished')
   return events.filter(({ data }) => data.op === 'exec').map(({ data }) => data)
 }
@@ -63,7 +63,7 @@ describe('a call with an id', () => {
     const before = await outputs()
     const { answer } = await started(id, 'echo so far; sleep 600')
     await expect.poll(outputs).toBe(before + 1)
-    expect((await callOff(id)).status).toBe(204)
+    expect((await cancelCall(id)).status).toBe(204)
     const response = await answer
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({
@@ -77,7 +77,7 @@ describe('a call with an id', () => {
     const id = newId()
     const before = (await finishedExecs()).length
     const { answer } = await started(id)
-    await callOff(id)
+    await cancelCall(id)
     const finished = await finishedExecs()
     expect(finished).toHaveLength(before + 1)
     expect(finished.at(-1)).toMatchObject({ outcome: 'cancelled' })
@@ -88,8 +88,8 @@ describe('a call with an id', () => {
     const [one, other] = [newId(), newId()]
     const { answer: first } = await started(one)
     const { answer: second } = await started(other, 'while [ ! -e go-on ]; do sleep 0.05; done; echo whole')
-    await callOff(one)
-    expect(((await (await first).json()) as Answer).outcome).toBe('cancelled')
+    await cancelCall(one)
+    expect(((await (await first).json()) as ResponseBody).outcome).toBe('cancelled')
     await daemon.call('PUT', '/v1/files/content?path=go-on')
     expect(await (await second).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
@@ -97,10 +97,10 @@ describe('a call with an id', () => {
   it('is not called off by another token, which learns nothing of it', async () => {
     const id = newId()
     const { answer } = await started(id, 'while [ ! -e not-yet ]; do sleep 0.05; done; echo whole')
-    expect((await callOff(id, bob)).status).toBe(204)
-    expect((await callOff('there-is-no-such-call', bob)).status).toBe(204)
-    expect((await problemOf(await callOff(id, 'read-token-5a2e9b7c41d80f36'))).code).toBe('access_denied')
-    expect((await problemOf(await callOff(id, 'wrong-token-0000'))).code).toBe('token_invalid')
+    expect((await cancelCall(id, bob)).status).toBe(204)
+    expect((await cancelCall('there-is-no-such-call', bob)).status).toBe(204)
+    expect((await problemOf(await cancelCall(id, 'read-token-5a2e9b7c41d80f36'))).code).toBe('access_denied')
+    expect((await problemOf(await cancelCall(id, 'wrong-token-0000'))).code).toBe('token_invalid')
     await daemon.call('PUT', '/v1/files/content?path=not-yet')
     expect(await (await answer).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
@@ -108,23 +108,23 @@ describe('a call with an id', () => {
   it('that has ended, or never was, is called off without a word', async () => {
     const id = newId()
     await (await exec(id, { command: 'true' })).text()
-    expect((await callOff(id)).status).toBe(204)
-    expect((await callOff('never-was-there')).status).toBe(204)
+    expect((await cancelCall(id)).status).toBe(204)
+    expect((await cancelCall('never-was-there')).status).toBe(204)
   })
 
   it('may be called off twice', async () => {
     const id = newId()
     const { answer } = await started(id)
-    const answers = await Promise.all([callOff(id), callOff(id)])
+    const answers = await Promise.all([cancelCall(id), cancelCall(id)])
     expect(answers.map(({ status }) => status)).toEqual([204, 204])
-    expect(((await (await answer).json()) as Answer).outcome).toBe('cancelled')
+    expect(((await (await answer).json()) as ResponseBody).outcome).toBe('cancelled')
   })
 
   it('that was called off before it began runs nothing, and is on record', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
     const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-cancelled': 'true' })
-    const answer = (await response.json()) as Answer
+    const answer = (await response.json()) as ResponseBody
     expect(answer.outcome ?? answer.code).toBe('cancelled')
     expect((await daemon.call('GET', '/v1/files/exists?path=never-made')).exists).toBe(false)
     const finished = await finishedExecs()
@@ -138,7 +138,7 @@ describe('a call with an id', () => {
     const second = await exec(id, { command: 'touch twice' })
     expect(await problemOf(second)).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect((await daemon.call('GET', '/v1/files/exists?path=twice')).exists).toBe(false)
-    await callOff(id)
+    await cancelCall(id)
     await (await answer).text()
     expect(await (await exec(id, { command: 'echo again' })).json()).toMatchObject({ stdout: 'again\n' })
   })
@@ -176,7 +176,7 @@ describe('a call with an id', () => {
         patience,
       )
       .toHaveLength(1)
-    expect((await callOff(id)).status).toBe(204)
+    expect((await cancelCall(id)).status).toBe(204)
     expect(await problemOf(await writing)).toMatchObject({ status: 499, code: 'cancelled' })
     expect((await daemon.call('GET', '/v1/files/exists?path=half.bin')).exists).toBe(false)
   })

@@ -9,7 +9,7 @@ import { dial, readAnswer } from '../raw.ts'
 const patience = { timeout: 50_000 }
 
 describe('an answer that is waited for', () => {
-  const later = () => Promise.withResolvers<HttpResponse>()
+  const pending = () => Promise.withResolvers<HttpResponse>()
 
   it('and comes soon is the answer as it is, whatever it says', async () => {
     const answer = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
@@ -20,7 +20,7 @@ describe('an answer that is waited for', () => {
   })
 
   it('has its headers before it is there, then spaces, and in the end itself', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 5)).toResponse()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -38,7 +38,7 @@ describe('an answer that is waited for', () => {
   })
 
   it('and comes late as a problem is known by its type', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     resolve(problemResponse(new Error('no')))
     expect(await response.json()).toMatchObject({
@@ -49,14 +49,14 @@ describe('an answer that is waited for', () => {
   })
 
   it('and never comes whole does not look whole', async () => {
-    const { promise, reject } = later()
+    const { promise, reject } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
 
   it('and comes late as a stream breaks off, and the source of the stream is closed', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     resolve(new HttpResponse(200, {}, closingParts((async function* () {})(), close)))
@@ -70,7 +70,7 @@ describe('an answer that is waited for', () => {
     process.on('unhandledRejection', complain)
     onTestFinished(() => void process.off('unhandledRejection', complain))
     for (const end of ['resolve', 'reject'] as const) {
-      const { promise, ...ends } = later()
+      const { promise, ...ends } = pending()
       const response = (await withKeepAlive(promise, 1)).toResponse()
       const reader = response.body!.getReader()
       await reader.read()
@@ -130,7 +130,7 @@ describe('a daemon', () => {
   it('says that it is still there while a command runs, to who asked for it and to nobody else', async () => {
     await using daemon = await openDaemon({ cors: ['https://app.example.com'], limits: { keepAliveMs: 50 } })
     const wait = 'until [ -e enough ]; do sleep 0.1; done; echo done'
-    using patient = await dialled(
+    using keptAlive = await dialled(
       daemon,
       wait,
       'vitrine-keepalive: true\r\norigin: https://app.example.com\r\n',
@@ -140,14 +140,14 @@ describe('a daemon', () => {
     using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-keepalive: true\r\n')
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
-    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
-    const { status, headers } = readAnswer(patient.text)
+    await expect.poll(() => keptAlive.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
+    const { status, headers } = readAnswer(keptAlive.text)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com')
     expect([plain.text, off.text]).toEqual(['', ''])
     await daemon.call('PUT', '/v1/files/content?path=enough')
-    for (const one of [patient, plain, off])
+    for (const one of [keptAlive, plain, off])
       await expect.poll(() => one.text, patience).toContain('"stdout":"done\\n"')
     // Who leaves in the middle ends the command, as it would have before.
     const ended = async () =>

@@ -1,6 +1,6 @@
 import { type ClientOptions, WebSocket } from 'ws'
 import { checkJson, checkSocketMessage } from '../contract/contract.ts'
-import type { Answer, TestDaemon } from '../daemon.ts'
+import type { ResponseBody, TestDaemon } from '../daemon.ts'
 
 /** A WebSocket with everything that came over it. */
 export interface Dialled {
@@ -9,14 +9,14 @@ export interface Dialled {
   /** The code and the reason of its end. */
   readonly closed: Promise<{ code: number; reason: string }>
   /** What was said as JSON. */
-  readonly said: Answer[]
+  readonly said: ResponseBody[]
   /** What came as bytes. */
   readonly output: string
   say(message: unknown): void
 }
 
 /** What a terminal sends is in the contract; a preview passes on what a site sends. */
-function messageOf(path: string, text: string): Answer {
+function messageOf(path: string, text: string): ResponseBody {
   const message = JSON.parse(text)
   if (/\/terminal\/ws($|\?)/.test(path)) checkSocketMessage(message)
   return message
@@ -34,7 +34,7 @@ export function dialSocket(
   const { protocols = [], token, ...rest } = options
   const headers = { ...rest.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { ...rest, headers })
-  const said: Answer[] = []
+  const said: ResponseBody[] = []
   let output = ''
   socket.on('message', (data, isBinary) => {
     if (isBinary) output += String(data)
@@ -58,7 +58,7 @@ export function dialSocket(
 }
 
 /** How an upgrade was refused: its status and its problem. */
-export async function refusalOf(dialled: Dialled): Promise<{ status: number; problem: Answer }> {
+export async function refusalOf(dialled: Dialled): Promise<{ status: number; problem: ResponseBody }> {
   return new Promise((resolve, reject) => {
     dialled.socket.once('open', () => reject(new Error('It was opened.')))
     dialled.socket.once('unexpected-response', (_request, response) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, bearer, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { bearer, openDaemon, problemOf, type ResponseBody, type TestDaemon } from '../daemon.ts'
 import { framesOf, frameWhere } from '../frames.ts'
 import { append, isEvent, journalOf, note, openStream } from './reading.ts'
 
@@ -122,6 +122,9 @@ describe('scope=all', () => {
 
   it('is for those who may look on, as is the host’s own journal', async () => {
     const page = await daemon.fetch('/v1/events?scope=host', { headers: bearer(daemon.readToken) })
-    expect(((await page.json()) as Answer).events[0]).toMatchObject({ type: 'host.started', journal: 'host' })
+    expect(((await page.json()) as ResponseBody).events[0]).toMatchObject({
+      type: 'host.started',
+      journal: 'host',
+    })
   })
 })

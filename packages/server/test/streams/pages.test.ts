@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, openDaemon, type TestDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseBody, type TestDaemon } from '../daemon.ts'
 import { framesUntil } from '../frames.ts'
 import { append, isEvent, journalOf, note, openStream } from './reading.ts'
 
@@ -86,7 +86,7 @@ describe('a page that waits', () => {
     const page = await closing.call('GET', '/v1/events?limit=10000')
     const waiting = closing.fetch(`/v1/events?wait=60000&after=${encoded(page.cursor)}`)
     closing.server.close()
-    const answer: Answer = await (await waiting).json()
+    const answer: ResponseBody = await (await waiting).json()
     await closing.close()
     // It was waiting, or it came too late to.
     expect(answer).toMatchObject(

@@ -33,7 +33,7 @@ export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] 
 }
 
 /** The command within reads what its wrapper was given to read. */
-export function within(
+export function wrappedCommand(
   { redirections, sure }: SimpleCommand,
   words: readonly Word[],
   assignments: readonly Assignment[] = [],

@@ -17,7 +17,7 @@ export interface Exchange {
   body(): Promise<Buffer>
 }
 
-type Answer = (exchange: Exchange) => unknown
+type Responder = (exchange: Exchange) => unknown
 
 export interface Scene {
   readonly wire: HttpClient
@@ -31,7 +31,7 @@ export interface Scene {
 
 /** A client, and a server on a real socket that answers as the test says. */
 export async function newScene(
-  answer: Answer,
+  answer: Responder,
   options: Partial<HttpClientOptions> & Partial<Timing> = {},
 ): Promise<Scene> {
   const lines: string[] = []

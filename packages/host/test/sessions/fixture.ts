@@ -252,7 +252,7 @@ interface Chunk {
 }
 
 /** A prompt, and what was said to it. */
-export async function talk(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
+export async function promptTwice(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
   const { turn } = await session.prompt(prompt)
   return saidIn(sandbox, { turn })
 }
