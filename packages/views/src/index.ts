@@ -6,7 +6,7 @@ export {
   changedFilesView,
   listChangedFiles,
 } from './files/changed-files.ts'
-export { escapeForTerminal } from './lines/escape-for-terminal.ts'
+export { escapeForTerminal } from './text/escape-for-terminal.ts'
 export { eventLine } from './lines/event-line.ts'
 export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
 export type { Tone } from './lines/summary/event-summary.ts'

@@ -12,14 +12,14 @@ afterEach(() => stage.clear())
 
 /** One agent for all tests without special needs, each in a new session. */
 let demo: DemoProcess
-const house = new DemoProcesses()
+const sharedProcesses = new DemoProcesses()
 beforeAll(async () => {
-  demo = await house.start()
+  demo = await sharedProcesses.start()
 })
 beforeEach(() => {
   demo.permissions.length = 0
 })
-afterAll(() => house.clear())
+afterAll(() => sharedProcesses.clear())
 
 /** Sends a prompt in a new session. */
 async function given(

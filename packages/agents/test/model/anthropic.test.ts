@@ -15,7 +15,7 @@ const tools = [
   },
 ]
 const user = (content: unknown) => ({ role: 'user', content })
-const ask = (messages: unknown[], rest: object = {}) =>
+const request = (messages: unknown[], rest: object = {}) =>
   post(`${server.url}/v1/messages?beta=true`, {
     model: 'm',
     max_tokens: 9,
@@ -26,7 +26,7 @@ const ask = (messages: unknown[], rest: object = {}) =>
   })
 
 test('streams text as one block between a start and a stop event', async () => {
-  const { status, events } = await ask([user([{ type: 'text', text: 'say:banana' }])])
+  const { status, events } = await request([user([{ type: 'text', text: 'say:banana' }])])
   expect(status).toBe(200)
   expect(events.every(({ event, data }) => event === data.type)).toBe(true)
   expect(events.map(({ data }) => data)).toEqual([
@@ -63,7 +63,7 @@ test('streams text as one block between a start and a stop event', async () => {
 })
 
 test('streams a thought as a signed block before the text', async () => {
-  const { events } = await ask([user('think:apples')])
+  const { events } = await request([user('think:apples')])
   const starts = events.filter(({ event }) => event === 'content_block_start').map(({ data }) => data)
   expect(starts).toEqual([
     {
@@ -79,7 +79,7 @@ test('streams a thought as a signed block before the text', async () => {
 })
 
 test('streams a tool call as a block with its input as JSON', async () => {
-  const { events } = await ask([user('run:ls -l')])
+  const { events } = await request([user('run:ls -l')])
   expect(events.slice(1, -2).map(({ data }) => data)).toEqual([
     {
       type: 'content_block_start',
@@ -97,7 +97,7 @@ test('streams a tool call as a block with its input as JSON', async () => {
 })
 
 test('responds with "done" after a tool result', async () => {
-  const { json } = await ask(
+  const { json } = await request(
     [
       user('run:ls'),
       { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Bash', input: {} }] },
@@ -116,7 +116,7 @@ test('responds with "done" after a tool result', async () => {
 })
 
 test('reads user text next to the result of a cancelled tool as the next prompt', async () => {
-  const { json } = await ask(
+  const { json } = await request(
     [
       user('run:ls'),
       user([
@@ -131,9 +131,9 @@ test('reads user text next to the result of a cancelled tool as the next prompt'
 })
 
 test('includes thoughts and tool calls in a response that is not streamed', async () => {
-  const thinking = await ask([user('think:')], { stream: false })
+  const thinking = await request([user('think:')], { stream: false })
   expect(thinking.json.content.map(({ type }: { type: string }) => type)).toEqual(['thinking', 'text'])
-  const calling = await ask([user('run:ls')], { stream: false })
+  const calling = await request([user('run:ls')], { stream: false })
   expect(calling.json).toMatchObject({
     content: [{ type: 'tool_use', name: 'Bash', input: { command: 'ls' } }],
     stop_reason: 'tool_use',
@@ -145,7 +145,7 @@ test.each([
   [429, 'rate_limit_error'],
   [500, 'api_error'],
 ])('responds to the mark error:%i with an error of type %s', async (code, type) => {
-  const { status, json } = await ask([user(`error:${code}`)])
+  const { status, json } = await request([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
     type: 'error',
@@ -159,13 +159,13 @@ test('counts tokens', async () => {
 })
 
 test('responds with a title to a request without tools', async () => {
-  const { json } = await ask([user('error:500')], { stream: false, tools: [] })
+  const { json } = await request([user('error:500')], { stream: false, tools: [] })
   expect(json.content).toEqual([{ type: 'text', text: 'A short title' }])
 })
 
 test('responds with JSON of the requested schema', async () => {
   const schema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const rest = { stream: false, output_config: { format: { type: 'json_schema', schema } } }
-  const { json } = await ask([user('error:500')], rest)
+  const { json } = await request([user('error:500')], rest)
   expect(json.content).toEqual([{ type: 'text', text: '{"title":"A short title"}' }])
 })

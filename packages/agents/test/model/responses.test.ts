@@ -18,11 +18,11 @@ const tools = [
   { type: 'web_search' },
 ]
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
-const ask = (input: unknown, rest: object = {}) =>
+const request = (input: unknown, rest: object = {}) =>
   post(`${server.url}/v1/responses`, { model: 'm', stream: true, tools, input, ...rest })
 
 test('streams text as one message and ends with the whole response', async () => {
-  const { status, events } = await ask([user('<environment_context/>'), user('say:banana')])
+  const { status, events } = await request([user('<environment_context/>'), user('say:banana')])
   expect(status).toBe(200)
   expect(events.every(({ event, data }) => event === data.type)).toBe(true)
   expect(events.map(({ data }) => data.sequence_number)).toEqual(events.map((_, index) => index))
@@ -67,7 +67,7 @@ test('streams text as one message and ends with the whole response', async () =>
 })
 
 test('streams a thought as a reasoning summary before the message', async () => {
-  const { events } = await ask([user('think:apples')])
+  const { events } = await request([user('think:apples')])
   const items = events.filter(({ event }) => event === 'response.output_item.done')
   expect(items.map(({ data }) => [data.output_index, data.item.type])).toEqual([
     [0, 'reasoning'],
@@ -78,7 +78,7 @@ test('streams a thought as a reasoning summary before the message', async () => 
 })
 
 test('streams a function call with JSON arguments', async () => {
-  const { events } = await ask([user('run:ls -l')])
+  const { events } = await request([user('run:ls -l')])
   const call = {
     id: expect.stringMatching(/^fc_/),
     type: 'function_call',
@@ -113,7 +113,7 @@ test('streams a function call with JSON arguments', async () => {
 })
 
 test('streams plain text to a tool with plain text input', async () => {
-  const { events } = await ask([user('write:a.txt:hello')])
+  const { events } = await request([user('write:a.txt:hello')])
   expect(events.slice(2, -1).map(({ event }) => event)).toEqual([
     'response.output_item.added',
     'response.custom_tool_call_input.delta',
@@ -128,7 +128,7 @@ test('streams plain text to a tool with plain text input', async () => {
 })
 
 test('requests to run a command outside of the sandbox for the mark run-escalated', async () => {
-  const { json } = await ask('run-escalated:id', { stream: false })
+  const { json } = await request('run-escalated:id', { stream: false })
   expect(json.status).toBe('completed')
   expect(JSON.parse(json.output[0].arguments)).toMatchObject({
     cmd: 'id',
@@ -140,7 +140,7 @@ test('requests to run a command outside of the sandbox for the mark run-escalate
 test.each(['function_call_output', 'custom_tool_call_output'])(
   'responds with "done" after a %s',
   async (type) => {
-    const { json } = await ask([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], { stream: false })
+    const { json } = await request([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], { stream: false })
     expect(json.output[0].content[0].text).toBe('done: a.txt')
   },
 )
@@ -150,7 +150,7 @@ test.each([
   [429, 'rate_limit_error'],
   [500, 'server_error'],
 ])('responds to the mark error:%i with an error of type %s', async (code, type) => {
-  const { status, json } = await ask([user(`error:${code}`)])
+  const { status, json } = await request([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
     error: { message: `The fake model was told to fail with ${code}.`, type, param: null, code: null },
@@ -158,7 +158,7 @@ test.each([
 })
 
 test('responds with a title to a request without tools', async () => {
-  const { json } = await ask('error:500', { stream: false, tools: [{ type: 'web_search' }] })
+  const { json } = await request('error:500', { stream: false, tools: [{ type: 'web_search' }] })
   expect(json.output[0].content[0].text).toBe('A short title')
 })
 
@@ -168,6 +168,6 @@ test('responds with JSON of the requested schema, and approves a review', async 
     properties: { outcome: { type: 'string', enum: ['deny', 'allow'] }, rationale: { type: 'string' } },
     required: ['outcome'],
   }
-  const { json } = await ask('run:ls', { stream: false, text: { format: { type: 'json_schema', schema } } })
+  const { json } = await request('run:ls', { stream: false, text: { format: { type: 'json_schema', schema } } })
   expect(json.output[0].content[0].text).toBe('{"outcome":"allow"}')
 })

@@ -6,11 +6,11 @@ import { post } from './post.ts'
 import { startModelServer } from './server.ts'
 
 const tools = [{ type: 'function', function: { name: 'bash', parameters: {} } }]
-const ask = (content: string) => ({ model: 'm', stream: true, tools, messages: [{ role: 'user', content }] })
+const request = (content: string) => ({ model: 'm', stream: true, tools, messages: [{ role: 'user', content }] })
 
 test('records its requests', async () => {
   await using server = await startModelServer()
-  await post(`${server.url}/v1/chat/completions`, ask('say:banana'))
+  await post(`${server.url}/v1/chat/completions`, request('say:banana'))
   await fetch(`${server.url}/v1/models`)
   expect(server.requests).toEqual([
     {
@@ -42,7 +42,7 @@ test('records its requests', async () => {
 test('repeats the last word of a prompt without a mark', async () => {
   await using server = await startModelServer()
   const { json } = await post(`${server.url}/v1/chat/completions`, {
-    ...ask('<user_input>Hello, dear kumquat!</user_input>'),
+    ...request('<user_input>Hello, dear kumquat!</user_input>'),
     stream: false,
   })
   expect(json.choices[0].message.content).toBe('You said kumquat.')
@@ -53,7 +53,7 @@ test('streams a slow response until the client disconnects', async () => {
   const controller = new AbortController()
   const response = await fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
-    body: JSON.stringify(ask('slow:tick')),
+    body: JSON.stringify(request('slow:tick')),
     signal: controller.signal,
   })
   let text = ''

@@ -14,7 +14,7 @@ class Relay {
     const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]))
     this.child = spawn(command, args, { env: { ...variables, ...more } })
     this.ended = once(this.child, 'exit')
-    this.#answers = answers(this.child.stdout)
+    this.#answers = replies(this.child.stdout)
     onTestFinished(() => void this.child.kill('SIGKILL'))
   }
 
@@ -29,7 +29,7 @@ class Relay {
     return value
   }
 
-  async rest(): Promise<RpcReply[]> {
+  async remaining(): Promise<RpcReply[]> {
     this.child.stdin.end()
     const all: RpcReply[] = []
     for (let item = await this.#answers.next(); !item.done; item = await this.#answers.next())
@@ -38,7 +38,7 @@ class Relay {
   }
 }
 
-async function* answers(output: AsyncIterable<Buffer>): AsyncGenerator<RpcReply> {
+async function* replies(output: AsyncIterable<Buffer>): AsyncGenerator<RpcReply> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of output) {
@@ -50,7 +50,7 @@ async function* answers(output: AsyncIterable<Buffer>): AsyncGenerator<RpcReply>
 }
 
 const request = (id: number, method: string, params = {}) => ({ jsonrpc: '2.0', id, method, params })
-const calling = (id: number, name: string, input = {}) =>
+const toolCall = (id: number, name: string, input = {}) =>
   request(id, 'tools/call', { name, arguments: input })
 
 it('relays a whole conversation over stdio', async () => {
@@ -61,7 +61,7 @@ it('relays a whole conversation over stdio', async () => {
   relay.write({ jsonrpc: '2.0', method: 'notifications/initialized' }, '', request(1, 'tools/list'))
   expect(await relay.next()).toMatchObject({ id: 1, result: { tools: [{ name: 'echo' }] } })
   const text = `umlaut ü, line\nseparator \u2028, face 😀, ${'long '.repeat(50_000)}`
-  relay.write(calling(2, 'echo', { text }))
+  relay.write(toolCall(2, 'echo', { text }))
   expect((await relay.next()).result?.content).toEqual([{ type: 'text', text }])
   relay.child.stdin.end()
   expect(await relay.ended).toEqual([0, null])
@@ -70,8 +70,8 @@ it('relays a whole conversation over stdio', async () => {
 it('responds to a hundred concurrent calls before it exits', async () => {
   const to = await serve([echo])
   const relay = new Relay(to.stdio)
-  relay.write(...Array.from({ length: 100 }, (_, id) => calling(id, 'echo', { text: `call ${id}` })))
-  const all = await relay.rest()
+  relay.write(...Array.from({ length: 100 }, (_, id) => toolCall(id, 'echo', { text: `call ${id}` })))
+  const all = await relay.remaining()
   expect(all).toHaveLength(100)
   for (const { id, result } of all) expect(result?.content[0]?.text).toBe(`call ${id}`)
 })
@@ -90,7 +90,7 @@ it('relays batches, and reports an invalid line', async () => {
 it('adds the request id to a rejection of the host', async () => {
   const to = await serve([echo], { limits: { bodyBytes: 1_000 } })
   const relay = new Relay(to.stdio)
-  relay.write(calling(1, 'echo', { text: 'x'.repeat(3_000_000) }))
+  relay.write(toolCall(1, 'echo', { text: 'x'.repeat(3_000_000) }))
   expect(await relay.next()).toMatchObject({ id: 1, error: { code: -32000 } })
   const stranger = new Relay(to.stdio, { VITRINE_TOOLS_TOKEN: 'wrong' })
   stranger.write([request(1, 'ping'), { jsonrpc: '2.0', method: 'notifications/initialized' }])
@@ -117,7 +117,7 @@ it('relays the cancellation of a call', async () => {
   const relay = new Relay(to.stdio)
   relay.write(request(0, 'initialize'))
   await relay.next()
-  relay.write(calling(1, 'slow'))
+  relay.write(toolCall(1, 'slow'))
   await began
   relay.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
   expect(await stopped).toMatchObject({ code: 'cancelled', message: 'The agent cancelled the call.' })
@@ -127,7 +127,7 @@ it('cancels its calls when it is killed', async () => {
   const { slow, began, stopped } = slowTool()
   const to = await serve([slow])
   const relay = new Relay(to.stdio)
-  relay.write(calling(1, 'slow'))
+  relay.write(toolCall(1, 'slow'))
   await began
   relay.child.kill('SIGKILL')
   expect(await stopped).toMatchObject({ code: 'cancelled' })
@@ -136,10 +136,10 @@ it('cancels its calls when it is killed', async () => {
 it('reports that the host cannot be reached', async () => {
   const to = await serve([tool('quick', () => 'done')])
   const relay = new Relay(to.stdio)
-  relay.write(calling(1, 'quick'))
+  relay.write(toolCall(1, 'quick'))
   await relay.next()
   await to.close()
-  relay.write(calling(2, 'quick'))
+  relay.write(toolCall(2, 'quick'))
   expect(await relay.next()).toMatchObject({
     id: 2,
     error: { message: expect.stringContaining('cannot be reached') },

@@ -46,7 +46,7 @@ export async function merge(staged: Handle, target: Handle, options: MergeOption
   return { added: counts.new, replaced: counts.replaced, kept: counts.kept }
 }
 
-/** What has its place now, and what was there before. */
+/** Records what was moved into the target and what it replaced, so that the merge can be undone. */
 class Placed {
   readonly #target: Handle
   readonly #trash: Handle | undefined

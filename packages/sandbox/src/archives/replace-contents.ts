@@ -9,7 +9,7 @@ import { orderedNames } from './ordered-names.ts'
 export interface SwapOptions {
   /** Names of the root that stay as they are. A staged thing of such a name is not taken. */
   readonly keep?: (name: string) => boolean
-  /** What the root itself becomes. */
+  /** Attributes that the root directory itself gets. */
   readonly attributes?: Attributes | undefined
 }
 

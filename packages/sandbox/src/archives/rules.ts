@@ -54,7 +54,7 @@ export class ArchiveRules {
     this.#names = options.links === 'any' ? ownNames : foreignNames
   }
 
-  /** What is to be made of a member; nothing for one that is left out. */
+  /** How a member is created; undefined for one that is left out. */
   judge(member: Member): Judged | undefined {
     const { name, kind, mode } = member
     const path = memberPath(name, this.#names)
@@ -87,7 +87,7 @@ export class ArchiveRules {
     }
   }
 
-  /** What can only be judged when everything is known, link by link. */
+  /** Checks each symbolic link again when all members are known. */
   *finish(): Generator<undefined> {
     for (const { path, target } of this.#links) {
       if (!this.#targets.staysInside(path, target))

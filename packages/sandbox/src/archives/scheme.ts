@@ -11,7 +11,7 @@ const endings: readonly (readonly [ending: string, scheme: ArchiveScheme])[] = [
   ['.zip', 'zip'],
 ]
 
-/** What the end of a name says about an archive. */
+/** The scheme of an archive by its file extension. */
 export function schemeOfName(path: string): ArchiveScheme {
   const lower = path.toLowerCase()
   const found = endings.find(([ending]) => lower.endsWith(ending))

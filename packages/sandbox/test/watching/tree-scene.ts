@@ -27,7 +27,7 @@ export interface TreeScene {
 /** A workspace whose disk can be made to fail. */
 export async function openTreeScene(options: {
   prepare?(root: string): void
-  /** What is in the way of looking at a directory. */
+  /** Wraps the function that opens a directory. */
   around?(path: string, real: OpenDirectory): OpenDirectory
 }): Promise<TreeScene> {
   const folder = mkdtempSync(join('/var/tmp', 'vitrine-watch-'))

@@ -50,9 +50,9 @@ export async function openScene() {
     events,
     prepare: (workspace: WorkspaceManifest, asked: PreparedOptions = {}) =>
       prepare(workspace, { data, store, id, ...asked }),
-    /** What there is of the sandbox on disk. */
+    /** Files of the sandbox on disk. */
     left: () => readdirSync(join(data, 'sandboxes'), { recursive: true }),
-    /** What was said of its steps: `3 started`. */
+    /** The recorded steps: `3 started`. */
     steps: async () => (await progress(events)).map(({ step, state }) => `${step} ${state}`),
     progress: () => progress(events),
   }

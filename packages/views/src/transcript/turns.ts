@@ -9,7 +9,7 @@ import {
   outcomeIn,
   textsIn,
 } from '../fields.ts'
-import { longTextIn } from '../lines/summary/long-text.ts'
+import { longTextIn } from '../text/long-text.ts'
 import { momentOf } from '../moment.ts'
 import { nameIn } from './bounded.ts'
 import { withoutSpeaker } from './entries.ts'

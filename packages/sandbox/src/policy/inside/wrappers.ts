@@ -5,7 +5,7 @@ import type { Wrapper } from './wrapper-table.ts'
 
 const fed: HolePiece = { kind: 'hole', cause: 'substitution', shown: '…', yields: 'fields' }
 
-/** What a wrapper runs, found by its own flags; a flag that is not known leaves guesses. */
+/** Finds the command that a wrapper runs by the wrapper's flags; an unknown flag leaves guesses. */
 export function insideWrapper(wrapper: Wrapper, command: SimpleCommand): Inside {
   const { words } = command
   const feeds = wrapper.effect === 'feeds' ? ['the arguments it adds to a command are not known'] : []
