@@ -15,7 +15,7 @@ it(`loses, repeats and misplaces none of ${events} events over ${cuts} connectio
   const { sandbox } = await newScene(async (exchange) => {
     connections += 1
     const isCut = connections <= cuts
-    // Some connections end before anything was said.
+    // Some connections end before anything was sent.
     let left = isCut ? Math.floor(Math.random() ** 2 * 30_000) : Number.POSITIVE_INFINITY
     let at = Number(exchange.query.get('after')?.slice(1) ?? 0)
     const stream = openStream(exchange)

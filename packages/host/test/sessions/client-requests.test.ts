@@ -29,7 +29,7 @@ it.each(['none', 'bubblewrap'] as const)(
   },
 )
 
-it('runs terminals as processes of the turn, and tells of files before the turn ends', async () => {
+it('runs terminals as processes of the turn, and records file events before the turn ends', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const { turn } = await session.prompt('/run echo made > made.txt; exit 3')
@@ -48,7 +48,7 @@ it('runs terminals as processes of the turn, and tells of files before the turn 
   expect(order).toContainEqual(['file.created', turn])
 })
 
-it('gives files to no turn when two run at once', async () => {
+it('assigns file events to no turn when two turns run', async () => {
   const sandbox = await sharedScene()
   const [first, second] = [await open(sandbox, { mode: 'auto' }), await open(sandbox, { mode: 'auto' })]
   const stalling = first.prompt('/stall')
@@ -62,7 +62,7 @@ it('gives files to no turn when two run at once', async () => {
   expect(created.seq).toBeLessThan(finished?.seq ?? 0)
 })
 
-it('gives what somebody else changes between two turns to no turn', async () => {
+it('assigns file changes between two turns to no turn', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   await session.prompt('/say before')
@@ -75,7 +75,7 @@ it('gives what somebody else changes between two turns to no turn', async () => 
   ])
 })
 
-it('refuses a path outside of the sandbox politely, and the turn goes on', async () => {
+it('refuses a path outside of the sandbox with an error, and the turn continues', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const said = await promptTwice(
@@ -109,7 +109,7 @@ interface ClientResponse {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-it('reads lines of a file as they are asked for', async () => {
+it('reads the requested lines of a file', async () => {
   const sandbox = await scene({ agents: [asking] })
   await sandbox.files.write('lines.txt', 'one\ntwo\nthree\nfour\n')
   const session = await sandbox.openSession({ agent: 'asking' })
@@ -127,7 +127,7 @@ it('reads lines of a file as they are asked for', async () => {
   expect(answers[3]?.error).toMatchObject({ code: -32_602 })
 })
 
-it('refuses a file that is too large, also one of few characters that are long', async () => {
+it('refuses a file that is too large in bytes, also one of few long characters', async () => {
   const sandbox = await scene({ agents: [asking] })
   await sandbox.files.write('long.txt', 'é'.repeat(10 * 1024 * 1024))
   const session = await sandbox.openSession({ agent: 'asking' })
@@ -136,7 +136,7 @@ it('refuses a file that is too large, also one of few characters that are long',
   expect(answers[0]?.error?.message).toContain('larger than')
 })
 
-it('keeps the end of what a terminal says, and lets it be killed and released', async () => {
+it('keeps the end of a terminal’s output, and supports kill and release', async () => {
   const sandbox = await scene({ agents: [asking] })
   const session = await sandbox.openSession({ agent: 'asking' })
   const args = ['-c', 'seq 1 1000; echo the end']
@@ -161,7 +161,7 @@ it('keeps the end of what a terminal says, and lets it be killed and released', 
   expect(answers[5]?.error?.message).toContain('no terminal')
 })
 
-it('ends the terminals of a session with it', async () => {
+it('ends the terminals of a session when it closes', async () => {
   const sandbox = await scene({ agents: [asking] })
   const session = await sandbox.openSession({ agent: 'asking' })
   await session.prompt(JSON.stringify([['terminal/create', { command: 'sleep', args: ['1000'] }]]))

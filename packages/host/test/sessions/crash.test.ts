@@ -20,7 +20,7 @@ it.each([
   ['/stderr 100\n/crash-signal SIGKILL', { exitCode: null, signal: 'SIGKILL' }],
   ['/stderr 100\n/crash-signal SIGTERM', { exitCode: null, signal: 'SIGTERM' }],
 ])(
-  'tells how an agent died in the middle of a turn (sandbox-agent never answers the prompt): %s',
+  'reports how an agent died within a turn (sandbox-agent never responds to the prompt): %s',
   async (prompt, exit) => {
     const sandbox = await scene()
     const session = await open(sandbox)
@@ -56,7 +56,7 @@ it.each([
   },
 )
 
-it('takes everything that a killed agent had started with it', async () => {
+it('kills every process that a killed agent had started', async () => {
   const sandbox = await scene()
   const mark = `tree-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { MARK: mark }, mode: 'auto' })
@@ -76,7 +76,7 @@ it('takes everything that a killed agent had started with it', async () => {
   ])
 })
 
-it('resolves what a dead agent asked for as interrupted', async () => {
+it('resolves the pending requests of a dead agent as interrupted', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const running = failure(session.prompt('/ask edit'))
@@ -93,7 +93,7 @@ it('resolves what a dead agent asked for as interrupted', async () => {
   })
 })
 
-it('comes back with the next prompt, by its own memory (sandbox-agent: broken pipe, and no restart)', async () => {
+it('restarts the agent with the next prompt and loads its session (sandbox-agent: broken pipe, and no restart)', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { id: 'lasting', mode: 'auto', model: 'sprinter' })
   await session.prompt('/say The word is pomegranate.')
@@ -108,7 +108,7 @@ it('comes back with the next prompt, by its own memory (sandbox-agent: broken pi
   expect(chosen).toContainEqual(['model', 'sprinter'])
 })
 
-it('comes back when the agent died between two turns', async () => {
+it('restarts an agent that died between two turns', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const [started] = await eventsOf(sandbox, 'agent.started')
@@ -121,7 +121,7 @@ it('comes back when the agent died between two turns', async () => {
   await until(sandbox, 'session.closed')
 })
 
-it('goes on with the prompts that waited when the agent died', async () => {
+it('runs the prompts that were queued when the agent died', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const crashed = failure(session.prompt('/crash'))
@@ -140,7 +140,7 @@ it('goes on with the prompts that waited when the agent died', async () => {
   ])
 })
 
-it('comes back for every session that shared the process', async () => {
+it('restores every session that shared the process', async () => {
   const sandbox = await scene()
   const [first, second] = [await open(sandbox), await open(sandbox)]
   await failure(first.prompt('/crash'))
@@ -153,7 +153,7 @@ it('comes back for every session that shared the process', async () => {
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
 })
 
-it('closes while it is being brought back, and stays closed', async () => {
+it('closes while its agent restarts, and stays closed', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   await failure(session.prompt('/crash'))
@@ -168,7 +168,7 @@ it('closes while it is being brought back, and stays closed', async () => {
   expect(await failure(session.prompt('/say no'))).toMatchObject({ code: 'session_closed' })
 })
 
-it('tells an agent without memory what was said, and begins with what was chosen', async () => {
+it('gives a recap to an agent that cannot load sessions, and reapplies the chosen options', async () => {
   const forgetful = { ...quick, VITRINE_DEMO_NO_LOAD: '1' }
   const sandbox = await scene()
   const session = await open(sandbox, { env: forgetful, mode: 'plan', thoughtLevel: 'high' })
@@ -188,7 +188,7 @@ it('tells an agent without memory what was said, and begins with what was chosen
   expect(await saidIn(sandbox, { turn: next.turn })).toBe('text, 5 bytes')
 })
 
-it('tells it no more than restoreChars, and nothing of what it was told before', async () => {
+it('limits the recap to restoreChars, and does not repeat an earlier recap', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { env: { VITRINE_DEMO_NO_LOAD: '1' }, restoreChars: 600 })
   await session.prompt(`/say ${'The oldest words. '.repeat(100)}`)
@@ -213,7 +213,7 @@ it('tells it no more than restoreChars, and nothing of what it was told before',
   expect(told[1]).toContain('round 1')
 })
 
-it('tells it nothing where restoreChars is 0', async () => {
+it('gives no recap when restoreChars is 0', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { env: { VITRINE_DEMO_NO_LOAD: '1' }, restoreChars: 0 })
   await session.prompt('/say The word is pomegranate.')
@@ -222,7 +222,7 @@ it('tells it nothing where restoreChars is 0', async () => {
   expect(await saidIn(sandbox, { turn })).toBe('text, 5 bytes')
 })
 
-it('says why it cannot come back, and can be asked again', async () => {
+it('reports why the agent cannot restart, and accepts the next prompt', async () => {
   const once = script(
     'once',
     `import { existsSync, writeFileSync } from 'node:fs'
@@ -240,7 +240,7 @@ it('says why it cannot come back, and can be asked again', async () => {
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(1)
 })
 
-it('does not replay into the record what an agent tells again', async () => {
+it('does not record updates again that an agent replays on load', async () => {
   const loads = script(
     'loads',
     `on('initialize', ({ id }) => reply(id, { protocolVersion: 1, agentCapabilities: { loadSession: true } }))
@@ -268,7 +268,7 @@ it('does not replay into the record what an agent tells again', async () => {
   expect(updates).toMatchObject([{ data: { restored: 'load' } }])
 })
 
-it('lets other agents of the sandbox go on when one dies', async () => {
+it('keeps other agents of the sandbox running when one dies', async () => {
   const sandbox = await scene({ agents: [unshared('alone')] })
   const [dying, living] = [await open(sandbox), await sandbox.openSession({ agent: 'alone' })]
   const running = living.prompt('/stall')

@@ -4,7 +4,7 @@ import { eventsOf, failure, promptTwice, saidIn, scene, until } from './fixture.
 
 const agentOf = (onPrompt: FunctionAgent['onPrompt']): FunctionAgent => ({ name: 'function', onPrompt })
 
-it('says a text, several, some as they come, or nothing', async () => {
+it('returns one text, several, a stream of them, or nothing', async () => {
   const sandbox = await scene({
     agents: [
       agentOf((prompt) => {
@@ -27,7 +27,7 @@ it('says a text, several, some as they come, or nothing', async () => {
   expect(await session.prompt('nothing')).toMatchObject({ outcome: 'ok', modelError: { sign: 'silence' } })
 })
 
-it('says events of any vocabulary and any shape, and goes on', async () => {
+it('emits events of any vocabulary and any shape, and continues', async () => {
   const events = [
     { type: 'llm_call', id: 'c1', data: { tokens: 3 } },
     { type: 'bare' },
@@ -50,7 +50,7 @@ it('says events of any vocabulary and any shape, and goes on', async () => {
   ])
 })
 
-it('fails as an agent does, and is asked again', async () => {
+it('fails like an agent, and accepts the next prompt', async () => {
   const sandbox = await scene({
     agents: [
       agentOf((prompt, { round }) => {
@@ -66,7 +66,7 @@ it('fails as an agent does, and is asked again', async () => {
   expect(await promptTwice(sandbox, session, 'again')).toBe('round 1')
 })
 
-it('is cancelled, whether it heeds its signal or not', async () => {
+it('is cancelled, whether it obeys its signal or not', async () => {
   const seen: unknown[] = []
   const sandbox = await scene({
     agents: [
@@ -88,7 +88,7 @@ it('is cancelled, whether it heeds its signal or not', async () => {
   expect(await saidIn(sandbox, { session: session.id })).toBe('')
 })
 
-it('counts its rounds on when its session comes back', async () => {
+it('continues to count its rounds when its session is resumed', async () => {
   const sandbox = await scene({ agents: [agentOf((_prompt, { round }) => `round ${round}`)] })
   const session = await sandbox.openSession({ agent: 'function', id: 'rounds' })
   expect(await promptTwice(sandbox, session, 'one')).toBe('round 0')

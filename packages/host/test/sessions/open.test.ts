@@ -15,7 +15,7 @@ import { marked } from './process-table.ts'
 const current = (session: { info: { options: readonly { id: string; current?: unknown }[] } }, id: string) =>
   session.info.options.find((option) => option.id === id)?.current
 
-it('begins with the model, the mode and the thinking that were wanted', async () => {
+it('opens with the requested model, mode and thought level', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { model: 'sprinter', mode: 'auto', thoughtLevel: 'high' })
   expect(['model', 'mode', 'thought_level'].map((id) => current(session, id))).toEqual([
@@ -33,7 +33,7 @@ it('begins with the model, the mode and the thinking that were wanted', async ()
   expect(await promptTwice(sandbox, session, '/run true')).toContain('refused')
 })
 
-it('hears of a mode that the agent chose itself', async () => {
+it('reports a mode that the agent chose itself', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   await session.prompt('/mode-change plan')
@@ -44,7 +44,7 @@ it('hears of a mode that the agent chose itself', async () => {
   expect(listed?.title).toBe('A new name')
 })
 
-it('gives the agent its environment and its directory', async () => {
+it('starts the agent with its environment and working directory', async () => {
   const sandbox = await scene()
   await sandbox.files.mkdir('below')
   const session = await open(sandbox, { env: { GREETING: 'hello' }, cwd: 'below', mode: 'auto' })
@@ -57,7 +57,7 @@ it('gives the agent its environment and its directory', async () => {
   expect(await sandbox.files.exists('below/there.txt')).toBe(true)
 })
 
-it('says what there is when a model, a mode, a level or an option is unknown', async () => {
+it('lists the known values when a model, mode, level or option is unknown', async () => {
   const sandbox = await sharedScene()
   const wrong = [
     { mode: 'yolo', says: 'ask, auto, plan' },
@@ -84,7 +84,7 @@ it.each([
   ['restoreChars', { restoreChars: 0.5 }],
   ['cwd', { cwd: '../elsewhere' }],
   ['cwd', { cwd: '/etc' }],
-])('refuses %s that is none before anything begins: %j', async (name, options) => {
+])('refuses an invalid %s before anything starts: %j', async (name, options) => {
   const sandbox = await sharedScene()
   const error = await failure(open(sandbox, options))
   expect(error.code).toBe('argument_invalid')
@@ -92,7 +92,7 @@ it.each([
   expect(await eventsOf(sandbox, 'agent.message')).toEqual([])
 })
 
-it('leaves nothing behind when a session could not be opened, and its id is free', async () => {
+it('leaves nothing of a session that could not be opened, and its id is free', async () => {
   const sandbox = await scene()
   await failure(open(sandbox, { id: 'mine', mode: 'yolo' }))
   expect(await sandbox.sessions.list()).toEqual([])
@@ -100,7 +100,7 @@ it('leaves nothing behind when a session could not be opened, and its id is free
   await open(sandbox, { id: 'mine' })
 })
 
-it('ends the agent of a session that wants a login, and says how to give one', async () => {
+it('ends the agent of a session that requires a login, and reports how to log in', async () => {
   const sandbox = await scene()
   const error = await failure(open(sandbox, { env: { VITRINE_DEMO_REQUIRE_KEY: '1' } }))
   expect(error.code).toBe('credentials_missing')
@@ -114,7 +114,7 @@ it('ends the agent of a session that wants a login, and says how to give one', a
   expect(await promptTwice(sandbox, session, '/env DEMO_API_KEY')).toContain('is set')
 })
 
-it('knows its agents', async () => {
+it('lists its agents', async () => {
   const sandbox = await scene({ agents: [unshared('mine')] })
   const error = await failure(open(sandbox, { agent: 'nobody' }))
   expect(error.code).toBe('agent_unknown')
@@ -123,7 +123,7 @@ it('knows its agents', async () => {
   expect(error.message).toContain('demo')
 })
 
-it('keeps ids apart: one that is taken is refused, also at the same moment and after its end', async () => {
+it('refuses an id that is taken, also concurrently and after the session’s end', async () => {
   const sandbox = await sharedScene()
   const [first, second] = await Promise.allSettled([
     open(sandbox, { id: 'one' }),
@@ -138,7 +138,7 @@ it('keeps ids apart: one that is taken is refused, also at the same moment and a
   expect(await failure(open(sandbox, { id: 'a b' }))).toMatchObject({ code: 'argument_invalid' })
 })
 
-it('lists, gets and resumes', async () => {
+it('lists, gets and resumes sessions', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { id: 'talk' })
   await session.prompt('/say one')
@@ -156,7 +156,7 @@ it('lists, gets and resumes', async () => {
   expect(await eventsOf(sandbox, 'session.updated')).toMatchObject([{ data: { restored: 'resume' } }])
 })
 
-it('resumes with what was chosen last, not with what it was opened with', async () => {
+it('resumes with the options chosen last, not with those it was opened with', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'talk', mode: 'auto', model: 'sprinter' })
   await session.setMode('plan')
@@ -166,7 +166,7 @@ it('resumes with what was chosen last, not with what it was opened with', async 
   expect(current(again, 'model')).toBe('sprinter')
 })
 
-it('resumes or creates, and twice at once gives one session', async () => {
+it('resumes or creates one session for two concurrent calls', async () => {
   const sandbox = await scene()
   const wanted = { id: 'either', agent: 'demo', env: { VITRINE_DEMO_PACE: '0' } }
   const [created, same] = await Promise.all([
@@ -185,7 +185,7 @@ it('resumes or creates, and twice at once gives one session', async () => {
   expect(await eventsOf(sandbox, 'session.created')).toHaveLength(1)
 })
 
-it('lets sessions share a process, and one that closes leaves the others', async () => {
+it('lets sessions share a process, and closing one keeps the others', async () => {
   const sandbox = await scene()
   const first = await open(sandbox)
   const second = await open(sandbox)
@@ -204,13 +204,13 @@ it('lets sessions share a process, and one that closes leaves the others', async
   expect(await promptTwice(sandbox, apart, '/say me too')).toBe('me too')
 })
 
-it('starts one process for sessions that are opened at the same moment', async () => {
+it('starts one process for sessions that are opened concurrently', async () => {
   const sandbox = await scene()
   await Promise.all([open(sandbox), open(sandbox), open(sandbox)])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(1)
 })
 
-it('stops opening when the signal says so, and leaves no process', async () => {
+it('stops opening when the signal aborts, and leaves no process', async () => {
   const sandbox = await scene()
   const before = await failure(open(sandbox, { signal: AbortSignal.abort() }))
   expect(before.code).toBe('cancelled')
@@ -228,7 +228,7 @@ it('stops opening when the signal says so, and leaves no process', async () => {
   expect(await eventsOf(sandbox, 'agent.exited')).toHaveLength(1)
 })
 
-it('forks where the agent can, and the two go their own ways', async () => {
+it('forks a session of an agent that supports it, and both continue independently', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'trunk', mode: 'auto' })
   await session.prompt('/say shared')
@@ -246,7 +246,7 @@ it('forks where the agent can, and the two go their own ways', async () => {
   expect(await failure(branch.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
 })
 
-it('puts who opened it, and within which run, on what is recorded of it', async () => {
+it('records the actor and the run of a session on its events', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox.as({ run: 'run_1', actor: 'somebody' }))
   await session.prompt('/say hello')

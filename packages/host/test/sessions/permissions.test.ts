@@ -12,7 +12,7 @@ import {
   until,
 } from './fixture.ts'
 
-it('asks by default, and says who answered', async () => {
+it('asks by default, and records who answered', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -35,7 +35,7 @@ it('asks by default, and says who answered', async () => {
   expect(session.permissions).toEqual([])
 })
 
-it('answers twice once', async () => {
+it('accepts only the first of two answers', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -75,7 +75,7 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
     'Rejected.',
     'reject_once',
   ],
-])('decides by rule: %s', async (_name, permissions, said, answer) => {
+])('decides a permission by rule: %s', async (_name, permissions, said, answer) => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions })
   expect(await promptTwice(sandbox, session, '/ask edit')).toBe(said)
@@ -85,7 +85,7 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
   ])
 })
 
-it('asks for kinds that no rule names, and is not asked again for what is always allowed', async () => {
+it('asks for kinds that no rule names, and does not ask again after allow_always', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allowAlways: ['edit'] } })
   expect(await promptTwice(sandbox, session, '/ask edit\n/ask edit')).toBe('Allowed.Allowed.')
@@ -104,7 +104,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
   [undefined, 'reject_once', 'ok'],
   ['allow_once', 'allow_once', 'ok'],
   ['cancelled', 'cancelled', 'cancelled'],
-])('answers for somebody who is not there: onTimeout %s', async (onTimeout, answer, outcome) => {
+])('answers a permission after its time limit: onTimeout %s', async (onTimeout, answer, outcome) => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { timeoutMs: 20, ...(onTimeout && { onTimeout }) } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome })
@@ -113,7 +113,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
   ])
 })
 
-it('refuses rules that are none', async () => {
+it('refuses invalid rules', async () => {
   const sandbox = await sharedScene()
   const yes = 'yes' as 'allow'
   expect(await failure(open(sandbox, { permissions: yes }))).toMatchObject({ code: 'argument_invalid' })
@@ -122,14 +122,14 @@ it('refuses rules that are none', async () => {
   })
 })
 
-it('asks for a tool call that nobody has heard of', async () => {
+it('asks for an unknown tool call', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allow: ['execute'] } })
   expect(await promptTwice(sandbox, session, '/permission-first')).toBe('Allowed.')
   expect((await eventsOf(sandbox, 'turn.finished'))[0]?.data).not.toHaveProperty('closedToolCalls')
 })
 
-it('asks in the name of a child session, and says which', async () => {
+it('asks in the name of a child session, and records which', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/subagent')
@@ -154,7 +154,7 @@ it('knows which session asks when several share a process', async () => {
   await Promise.all([one, two])
 })
 
-it('is never asked again when a session comes back', async () => {
+it('asks no permission again when a session is restored', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'back' })
   const running = session.prompt('/ask edit')
@@ -168,7 +168,7 @@ it('is never asked again when a session comes back', async () => {
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
 })
 
-it('is called off when the session closes', async () => {
+it('cancels a pending permission when the session closes', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -178,7 +178,7 @@ it('is called off when the session closes', async () => {
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([{ data: { outcome: 'cancelled' } }])
 })
 
-it('chooses by kind, whatever the ids and the order are', async () => {
+it('chooses an option by kind, independent of ids and order', async () => {
   const odd = script(
     'odd',
     `on('session/prompt', async ({ id, sessionId, prompt }) => {
@@ -208,7 +208,7 @@ it('chooses by kind, whatever the ids and the order are', async () => {
   expect(await promptTwice(sandbox, allowing, no)).toContain('cancelled')
 })
 
-it('calls off what nobody answered in time when the answer for that is not on offer', async () => {
+it('cancels a permission after its time limit when the onTimeout option is not offered', async () => {
   const narrow = script(
     'narrow',
     `on('session/prompt', async ({ id, sessionId }) => {
@@ -227,7 +227,7 @@ it('calls off what nobody answered in time when the answer for that is not on of
   ])
 })
 
-it('calls off what an agent asked and did not wait for, within the turn', async () => {
+it('cancels a permission that an agent did not wait for, within the turn', async () => {
   const hasty = script(
     'hasty',
     `on('session/prompt', ({ id, sessionId }) => {
@@ -244,7 +244,7 @@ it('calls off what an agent asked and did not wait for, within the turn', async 
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([{ data: { outcome: 'cancelled' } }])
 })
 
-it('answers one request when an agent sends two with one id', async () => {
+it('answers one request when an agent sends two with the same id', async () => {
   const twice = script(
     'twice',
     `on('session/prompt', async ({ id, sessionId }) => {

@@ -35,7 +35,7 @@ it.each(['none', 'bubblewrap'] as const)(
   },
 )
 
-it('never has the token of the tools on record', async () => {
+it('never records the token of the tools', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { tools: [add] })
   await session.prompt('/mcp-call add {"a": 1, "b": 1}')
@@ -46,7 +46,7 @@ it('never has the token of the tools on record', async () => {
   expect(text).not.toMatch(/Bearer (?!\[redacted)/)
 })
 
-it('tells the agent of a tool that fails, and goes on', async () => {
+it('reports a failing tool to the agent, and the turn continues', async () => {
   const broken: HostTool = {
     ...add,
     name: 'broken',
@@ -60,7 +60,7 @@ it('tells the agent of a tool that fails, and goes on', async () => {
   expect(await promptTwice(sandbox, session, '/say on')).toBe('on')
 })
 
-it('still has its tools after its agent came back, and each session only its own', async () => {
+it('keeps its tools after its agent restarts, and each session has only its own', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { tools: [add] })
   const other = await open(sandbox, { tools: [{ ...add, name: 'other' }] })
