@@ -115,7 +115,7 @@ describe('a response', () => {
   })
 
   it('that is ready after the client disconnected is discarded', async () => {
-    const [asked, left, letGo] = [0, 0, 0].map(() => Promise.withResolvers<void>())
+    const [asked, left, release] = [0, 0, 0].map(() => Promise.withResolvers<void>())
     await using port = await serve(async ({ signal }) => {
       asked!.resolve()
       signal.addEventListener('abort', () => left!.resolve())

@@ -6,7 +6,6 @@ export {
   changedFilesView,
   listChangedFiles,
 } from './files/changed-files.ts'
-export { escapeForTerminal } from './text/escape-for-terminal.ts'
 export { eventLine } from './lines/event-line.ts'
 export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
 export type { Tone } from './lines/summary/event-summary.ts'
@@ -25,6 +24,7 @@ export {
   type ProcessListOptions,
   processListView,
 } from './process-list.ts'
+export { escapeForTerminal } from './text/escape-for-terminal.ts'
 export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'
 export type { Attachment } from './transcript/content.ts'
 export { listTranscript, transcriptEntry } from './transcript/entries.ts'

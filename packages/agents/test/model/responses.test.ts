@@ -140,7 +140,9 @@ test('requests to run a command outside of the sandbox for the mark run-escalate
 test.each(['function_call_output', 'custom_tool_call_output'])(
   'responds with "done" after a %s',
   async (type) => {
-    const { json } = await request([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], { stream: false })
+    const { json } = await request([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], {
+      stream: false,
+    })
     expect(json.output[0].content[0].text).toBe('done: a.txt')
   },
 )
@@ -168,6 +170,9 @@ test('responds with JSON of the requested schema, and approves a review', async 
     properties: { outcome: { type: 'string', enum: ['deny', 'allow'] }, rationale: { type: 'string' } },
     required: ['outcome'],
   }
-  const { json } = await request('run:ls', { stream: false, text: { format: { type: 'json_schema', schema } } })
+  const { json } = await request('run:ls', {
+    stream: false,
+    text: { format: { type: 'json_schema', schema } },
+  })
   expect(json.output[0].content[0].text).toBe('{"outcome":"allow"}')
 })

@@ -6,7 +6,12 @@ import { post } from './post.ts'
 import { startModelServer } from './server.ts'
 
 const tools = [{ type: 'function', function: { name: 'bash', parameters: {} } }]
-const request = (content: string) => ({ model: 'm', stream: true, tools, messages: [{ role: 'user', content }] })
+const request = (content: string) => ({
+  model: 'm',
+  stream: true,
+  tools,
+  messages: [{ role: 'user', content }],
+})
 
 test('records its requests', async () => {
   await using server = await startModelServer()

@@ -3,7 +3,7 @@ import {
   allEvents,
   eventsOf,
   open,
-  promptTwice,
+  promptForText,
   saidIn,
   scene,
   script,
@@ -78,7 +78,7 @@ it('assigns file changes between two turns to no turn', async () => {
 it('refuses a path outside of the sandbox with an error, and the turn continues', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
-  const said = await promptTwice(
+  const said = await promptForText(
     sandbox,
     session,
     '/read /etc/../etc/shadow\n/write ../../escaped.txt no\n/say still here',
@@ -120,7 +120,7 @@ it('reads the requested lines of a file', async () => {
     ['fs/read_text_file', { path: `${sandbox.root}/none.txt` }],
     ['fs/read_text_file', {}],
   ])
-  const answers: ClientResponse[] = JSON.parse(await promptTwice(sandbox, session, prompt))
+  const answers: ClientResponse[] = JSON.parse(await promptForText(sandbox, session, prompt))
   expect(answers[0]?.result?.content).toBe('one\ntwo\nthree\nfour\n')
   expect(answers[1]?.result?.content).toBe('two\nthree')
   expect(answers[2]?.error).toMatchObject({ code: -32_002 })
@@ -132,7 +132,7 @@ it('refuses a file that is too large in bytes, also one of few long characters',
   await sandbox.files.write('long.txt', 'é'.repeat(10 * 1024 * 1024))
   const session = await sandbox.openSession({ agent: 'asking' })
   const prompt = JSON.stringify([['fs/read_text_file', { path: `${sandbox.root}/long.txt` }]])
-  const answers: ClientResponse[] = JSON.parse(await promptTwice(sandbox, session, prompt))
+  const answers: ClientResponse[] = JSON.parse(await promptForText(sandbox, session, prompt))
   expect(answers[0]?.error?.message).toContain('larger than')
 })
 
@@ -141,7 +141,7 @@ it('keeps the end of a terminal’s output, and supports kill and release', asyn
   const session = await sandbox.openSession({ agent: 'asking' })
   const args = ['-c', 'seq 1 1000; echo the end']
   const answers: ClientResponse[] = JSON.parse(
-    await promptTwice(
+    await promptForText(
       sandbox,
       session,
       JSON.stringify([

@@ -7,7 +7,7 @@ import {
   eventually,
   failure,
   open,
-  promptTwice,
+  promptForText,
   scene,
   script,
   sharedScene,
@@ -44,7 +44,7 @@ it('resolves requests of a closed session as cancelled, without another session 
   await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('busy now'))
   await first.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await promptTwice(sandbox, second, 'go')).toBe('cancelled,cancelled')
+  expect(await promptForText(sandbox, second, 'go')).toBe('cancelled,cancelled')
   expect(await eventsOf(sandbox, 'permission.requested')).toEqual([])
 })
 
@@ -202,7 +202,7 @@ it('returns no closing session: a resume waits and returns an open one', async (
   await closing
   expect(again).not.toBe(session)
   expect(gone).not.toBe(session)
-  expect(await promptTwice(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
+  expect(await promptForText(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
 })
 
 it('creates a session after another caller failed to open it', async () => {
@@ -230,7 +230,7 @@ it('forwards a permission that an agent requests while it loads', async () => {
   const session = await sandbox.openSession({ agent: 'loading', id: 'loaded', permissions: 'allow' })
   await session.close()
   const again = await sandbox.sessions.resume('loaded')
-  expect(await promptTwice(sandbox, again, 'well?')).toBe('yes')
+  expect(await promptForText(sandbox, again, 'well?')).toBe('yes')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { by: 'rule', option: 'yes' } },
   ])

@@ -5,7 +5,7 @@ import {
   eventually,
   failure,
   open,
-  promptTwice,
+  promptForText,
   quick,
   saidIn,
   scene,
@@ -60,7 +60,7 @@ it('kills every process that a killed agent had started', async () => {
   const sandbox = await scene()
   const mark = `tree-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { MARK: mark }, mode: 'auto' })
-  const left = await promptTwice(sandbox, session, '/leave exec sleep 1000')
+  const left = await promptForText(sandbox, session, '/leave exec sleep 1000')
   const pid = Number(/process (\d+)/.exec(left)?.[1])
   const running = failure(session.prompt('/run sleep 1000'))
   const [started] = await eventsOf(sandbox, 'agent.started')
@@ -98,7 +98,7 @@ it('restarts the agent with the next prompt and loads its session (sandbox-agent
   const session = await open(sandbox, { id: 'lasting', mode: 'auto', model: 'sprinter' })
   await session.prompt('/say The word is pomegranate.')
   await failure(session.prompt('/crash'))
-  expect(await promptTwice(sandbox, session, '/say back')).toBe('back')
+  expect(await promptForText(sandbox, session, '/say back')).toBe('back')
   const updates = await eventsOf(sandbox, 'session.updated')
   expect(updates.filter(({ data }) => 'restored' in data)).toMatchObject([{ data: { restored: 'resume' } }])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
@@ -114,10 +114,10 @@ it('restarts an agent that died between two turns', async () => {
   const [started] = await eventsOf(sandbox, 'agent.started')
   process.kill(Number(started?.data.pid), 'SIGKILL')
   // Whether its end is known by now or not.
-  expect(await promptTwice(sandbox, session, '/say back').catch((error) => error.code)).toMatch(
+  expect(await promptForText(sandbox, session, '/say back').catch((error) => error.code)).toMatch(
     /^back$|^agent_exited$/,
   )
-  expect(await promptTwice(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
   await until(sandbox, 'session.closed')
 })
 
@@ -146,8 +146,8 @@ it('restores every session that shared the process', async () => {
   await failure(first.prompt('/crash'))
   await until(sandbox, 'session.closed', ({ session }) => session === second.id)
   const said = await Promise.all([
-    promptTwice(sandbox, first, '/say one'),
-    promptTwice(sandbox, second, '/say two'),
+    promptForText(sandbox, first, '/say one'),
+    promptForText(sandbox, second, '/say two'),
   ])
   expect(said).toEqual(['one', 'two'])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
@@ -275,7 +275,7 @@ it('keeps other agents of the sandbox running when one dies', async () => {
   await failure(dying.prompt('/crash-signal'))
   await living.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await promptTwice(sandbox, living, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
 })
 
 interface PromptedTurn {

@@ -1,6 +1,6 @@
 import type { FunctionAgent } from '@vitrine/agents'
 import { expect, it } from 'vitest'
-import { eventsOf, failure, promptTwice, saidIn, scene, until } from './fixture.ts'
+import { eventsOf, failure, promptForText, saidIn, scene, until } from './fixture.ts'
 
 const agentOf = (onPrompt: FunctionAgent['onPrompt']): FunctionAgent => ({ name: 'function', onPrompt })
 
@@ -22,7 +22,7 @@ it('returns one text, several, a stream of them, or nothing', async () => {
   const session = await sandbox.openSession({ agent: 'function' })
   const said: string[] = []
   for (const prompt of ['one', 'all', 'later', 'stream'])
-    said.push(await promptTwice(sandbox, session, prompt))
+    said.push(await promptForText(sandbox, session, prompt))
   expect(said).toEqual(['one', 'ab', 'later', 'xy'])
   expect(await session.prompt('nothing')).toMatchObject({ outcome: 'ok', modelError: { sign: 'silence' } })
 })
@@ -63,7 +63,7 @@ it('fails like an agent, and accepts the next prompt', async () => {
   const error = await failure(session.prompt('throw'))
   expect(error).toMatchObject({ code: 'agent_failed' })
   expect(error.message).toContain('out of ideas')
-  expect(await promptTwice(sandbox, session, 'again')).toBe('round 1')
+  expect(await promptForText(sandbox, session, 'again')).toBe('round 1')
 })
 
 it('is cancelled, whether it obeys its signal or not', async () => {
@@ -91,9 +91,9 @@ it('is cancelled, whether it obeys its signal or not', async () => {
 it('continues to count its rounds when its session is resumed', async () => {
   const sandbox = await scene({ agents: [agentOf((_prompt, { round }) => `round ${round}`)] })
   const session = await sandbox.openSession({ agent: 'function', id: 'rounds' })
-  expect(await promptTwice(sandbox, session, 'one')).toBe('round 0')
-  expect(await promptTwice(sandbox, session, 'two')).toBe('round 1')
+  expect(await promptForText(sandbox, session, 'one')).toBe('round 0')
+  expect(await promptForText(sandbox, session, 'two')).toBe('round 1')
   await session.close()
   const again = await sandbox.sessions.resume('rounds')
-  expect(await promptTwice(sandbox, again, 'three')).toBe('round 2')
+  expect(await promptForText(sandbox, again, 'three')).toBe('round 2')
 })

@@ -36,7 +36,7 @@ const attempts = (url: string) => `(async () => {
 })()`
 
 /** The results of a page's requests to the daemon. */
-async function reach(context: BrowserContext, address: string): Promise<unknown> {
+async function tryFetch(context: BrowserContext, address: string): Promise<unknown> {
   const page = await context.newPage()
   await page.goto(`${address}grabby`)
   await expect.poll(() => page.title(), patience).not.toBe('')
@@ -77,7 +77,7 @@ it.each(['path', 'host'] as const)(
     const inside = await context.newPage()
     await inside.goto(`${daemon.url}/ui/#token=${token}`)
     await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
-    await reach(context, form === 'path' ? `${daemon.url}${site.path}` : site.url)
+    await tryFetch(context, form === 'path' ? `${daemon.url}${site.path}` : site.url)
     await inside.reload()
     await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
     expect(inside.url()).toBe(`${daemon.url}/ui/`)

@@ -9,7 +9,7 @@ import { dial, readResponse } from '../raw.ts'
 const patience = { timeout: 50_000 }
 
 describe('a response with keep-alive', () => {
-  const later = () => Promise.withResolvers<HttpResponse>()
+  const pending = () => Promise.withResolvers<HttpResponse>()
 
   it('that is ready early is sent unchanged', async () => {
     const response = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
@@ -20,7 +20,7 @@ describe('a response with keep-alive', () => {
   })
 
   it('sends its headers early, then spaces, and in the end its JSON', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 5)).toResponse()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -38,7 +38,7 @@ describe('a response with keep-alive', () => {
   })
 
   it('that ends as a problem is recognized by its type', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     resolve(problemResponse(new Error('no')))
     expect(await response.json()).toMatchObject({
@@ -49,14 +49,14 @@ describe('a response with keep-alive', () => {
   })
 
   it('that fails does not look complete', async () => {
-    const { promise, reject } = later()
+    const { promise, reject } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
 
   it('that turns out to be a stream fails, and the source of the stream is closed', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     resolve(new HttpResponse(200, {}, closingParts((async function* () {})(), close)))
@@ -140,8 +140,8 @@ describe('a daemon', () => {
     using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-keepalive: true\r\n')
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
-    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
-    const { status, headers } = readResponse(patient.text)
+    await expect.poll(() => keptAlive.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
+    const { status, headers } = readResponse(keptAlive.text)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com')

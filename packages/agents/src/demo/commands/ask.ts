@@ -1,6 +1,6 @@
 import type { ToolKind } from '@agentclientprotocol/sdk/unstable'
 import { isMode, modeAfter } from '../options.ts'
-import { permit, requestPermission as requestPermission } from '../permission.ts'
+import { permit, requestPermission } from '../permission.ts'
 import { newToolId, openTool } from '../tool-call.ts'
 import type { Turn } from '../turn.ts'
 

@@ -49,7 +49,12 @@ export const commands: readonly DemoCommand[] = [
   { name: 'write', takes: 'PATH TEXT', what: 'writes a file; asks first in mode ask', run: write },
   { name: 'read', takes: 'PATH', what: 'reads a file and sends its content', run: read },
   { name: 'run', takes: 'COMMAND', what: 'runs a shell command; asks first in mode ask', run },
-  { name: 'leave', takes: 'COMMAND', what: 'starts a detached process that outlives the turn', run: leaveProcess },
+  {
+    name: 'leave',
+    takes: 'COMMAND',
+    what: 'starts a detached process that outlives the turn',
+    run: leaveProcess,
+  },
 
   { name: 'ask', takes: '[KIND]', what: 'asks permission for a tool call of that kind', run: askPermission },
   { name: 'question', takes: '', what: 'asks with a form: text, select, boolean', run: question },
