@@ -29,7 +29,7 @@ it('reports the stderr of a daemon that does not start', async () => {
   const command = node('console.error("no such option"); process.exit(3)')
   await expect(start({ command })).rejects.toMatchObject({
     code: 'connection_failed',
-    message: expect.stringMatching(/ended with 3[\s\S]*no such option/),
+    message: expect.stringMatching(/exited with 3[\s\S]*no such option/),
   })
   await expect(start({ command: ['/no/such/program'] })).rejects.toMatchObject({
     code: 'connection_failed',

@@ -49,8 +49,8 @@ it('waits for its turn’s end over failing connections, and starts one turn onl
   let requested = 0
   const { session } = await newSession({
     'POST /sessions/ses_1/prompt': async ({ body, request, json }) => {
-      const { turn, content } = JSON.parse((await body()).toString())
-      expect(content).toBe('hello')
+      const { turn, prompt } = JSON.parse((await body()).toString())
+      expect(prompt).toBe('hello')
       turns.push(turn)
       if (turns.length < 3) request.socket.destroy()
       else json({ turn }, 202)

@@ -51,7 +51,7 @@ describe('a secret that was granted', () => {
       `/say I know ${secret}`,
       `/error -32603 bad key ${secret}`,
     ])
-      await call('POST', '/v1/sessions/talk/prompt?wait=true', { content })
+      await call('POST', '/v1/sessions/talk/prompt?wait=true', { prompt: content })
     await call('GET', '/v1/sessions/talk/transcript')
     await call('GET', '/v1/sessions')
     await call('GET', '/v1/agents/demo')

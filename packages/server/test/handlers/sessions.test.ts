@@ -53,8 +53,8 @@ describe('a session', () => {
       [`/${id}/prompt`, { prompt: 5 }, 'argument_invalid'],
       [`/${id}/prompt`, { prompt: 'x', turn: 'a b' }, 'argument_invalid'],
       [`/${id}/prompt`, { prompt: 'x', turn: 'x'.repeat(129) }, 'argument_invalid'],
-      [`/${id}/permissions/x`, { response: 'maybe' }, 'argument_invalid'],
-      [`/${id}/permissions/x`, { response: 'allow_once' }, 'permission_not_pending'],
+      [`/${id}/permissions/x`, { answer: 'maybe' }, 'argument_invalid'],
+      [`/${id}/permissions/x`, { answer: 'allow_once' }, 'permission_not_pending'],
       [`/${id}/questions/x`, { action: 'accept' }, 'question_not_pending'],
       ['/nobody/prompt', { prompt: 'x' }, 'session_not_found'],
     ] as const)
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect(started).toHaveLength(1)
     const other = await open()
     const stolen = await problemFor('POST', `/v1/sessions/${other.id}/prompt`, {
-      content: 'mine',
+      prompt: 'mine',
       turn: 'turn_twice',
     })
     expect(stolen).toMatchObject({ status: 409, code: 'work_already_open' })
@@ -142,7 +142,7 @@ describe('a session', () => {
   it('reports how a turn failed, also from the journal', async () => {
     const { id } = await open()
     const failed = await problemFor('POST', `/v1/sessions/${id}/prompt?wait=true`, {
-      content: '/error -32603 out of order',
+      prompt: '/error -32603 out of order',
       turn: 'turn_bad',
     })
     expect(failed).toMatchObject({ status: 502, code: 'agent_failed' })
@@ -172,10 +172,10 @@ describe('a session', () => {
     const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).permissions
     await expect.poll(async () => (await pending()).length).toBe(1)
     const [{ id: permission }] = await pending()
-    await daemon.call('POST', `/v1/sessions/${id}/permissions/${permission}`, { response: 'allow_once' })
+    await daemon.call('POST', `/v1/sessions/${id}/permissions/${permission}`, { answer: 'allow_once' })
     expect(await turnOf(id, 'turn_ask')).toMatchObject({ outcome: 'ok' })
     const again = await problemFor('POST', `/v1/sessions/${id}/permissions/${permission}`, {
-      response: 'reject_once',
+      answer: 'reject_once',
     })
     expect(again.code).toBe('permission_not_pending')
     const resolved = (await allEvents(daemon, '&types=permission.resolved')).filter(
