@@ -87,7 +87,7 @@ test('prefers a custom agent to a known one of the same name', () => {
 })
 
 test('rejects an unknown agent and lists the known names', () => {
-  expect(() => findAgent('klaude')).toThrow(/no agent "klaude"; there are claude, codex, opencode/)
+  expect(() => findAgent('klaude')).toThrow(/Unknown agent "klaude"; known agents: claude, codex, opencode/)
 })
 
 test('finds the script of a built-in agent in the source and in the build', () => {
