@@ -5,7 +5,7 @@ import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages } from '../events/inputs.ts'
 import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
-import { within } from '../waiting/within.ts'
+import { withTimeLimit } from '../waiting/within.ts'
 import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function tailCases(make: MakeWriterAndReader): void {
@@ -152,7 +152,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       await take(tail, 10)
       const next = tail.next()
       waiting.abort()
-      expect(await within('the tail to end', next)).toMatchObject({ done: true })
+      expect(await withTimeLimit('the tail to end', next)).toMatchObject({ done: true })
 
       const reading = new AbortController()
       const seen: JournalItem[] = []
@@ -163,7 +163,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       expect(seqsOf(seen)).toEqual([1, 2, 3])
 
       const never = (await reader()).tail({ signal: AbortSignal.abort() })
-      expect(await within('the tail to end', never.next())).toMatchObject({ done: true })
+      expect(await withTimeLimit('the tail to end', never.next())).toMatchObject({ done: true })
     })
 
     it('ends when its reader leaves the loop', async () => {
@@ -171,7 +171,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       await writer.append(messages(5))
       const tail = (await reader()).tail()
       for await (const item of tail) if ('seq' in item && item.seq === 2) break
-      expect(await within('the tail to end', tail.next())).toMatchObject({ done: true })
+      expect(await withTimeLimit('the tail to end', tail.next())).toMatchObject({ done: true })
     })
 
     it('resolves overlapping calls of next in order', async () => {
@@ -189,8 +189,8 @@ export function tailCases(make: MakeWriterAndReader): void {
         seqOf(),
       )
       await writer.append(messages(4))
-      await within('three results', Promise.all(answers.slice(0, 3)))
-      expect(await within('four results', Promise.all(answers))).toEqual([1, 2, 3, 4])
+      await withTimeLimit('three results', Promise.all(answers.slice(0, 3)))
+      expect(await withTimeLimit('four results', Promise.all(answers))).toEqual([1, 2, 3, 4])
     })
 
     it('yields frozen events', async () => {

@@ -3,7 +3,7 @@ import { numbers, seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
-import { within } from '../waiting/within.ts'
+import { withTimeLimit } from '../waiting/within.ts'
 import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function closingCases(makeStore: MakeStore): void {
@@ -50,7 +50,7 @@ export function closingCases(makeStore: MakeStore): void {
       await take(tail, 1)
       const next = tail.next().catch((error: unknown) => error)
       await store.close()
-      expect(await within('the tail to end', next)).toMatchObject({ code: 'store_closed' })
+      expect(await withTimeLimit('the tail to end', next)).toMatchObject({ code: 'store_closed' })
     })
 
     it('has committed all events appended before', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { failingDriver } from '../drivers/failing-driver.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { messages, work } from '../events/inputs.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { type MakeStore, newStoreFixture } from './fixture.ts'
 import { recordingSink } from './recording-sink.ts'
 
@@ -29,7 +29,7 @@ export function failingCases(makeStore: MakeStore): void {
       const ends = ids.map((id) => journal.append([work.process(id).end]))
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
       disk.full = false
-      expect(seqsOf((await within('the endings', Promise.all(ends))).flat())).toEqual(numbers(6, 10))
+      expect(seqsOf((await withTimeLimit('the endings', Promise.all(ends))).flat())).toEqual(numbers(6, 10))
       await eventually('the store to be well again', () => store.health.status === 'ok')
       await expect(journal.append([work.process('p_1').end])).rejects.toMatchObject({ code: 'work_not_open' })
     })
@@ -43,7 +43,7 @@ export function failingCases(makeStore: MakeStore): void {
       const ends = ids.map((id) => journal.append([work.process(id).end]))
       const settled = Promise.allSettled(ends)
       disk.full = false
-      const outcomes = (await within('the endings', settled)).map(({ status }) => status)
+      const outcomes = (await withTimeLimit('the endings', settled)).map(({ status }) => status)
       expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected'])
     })
 
@@ -81,8 +81,10 @@ export function failingCases(makeStore: MakeStore): void {
       disk.full = true
       const end = journal.append([work.process('p').end]).catch((error: unknown) => error)
       await eventually('the store to fail', () => store.health.status === 'failing')
-      await within('the store to close', store.close(), 10_000)
-      expect(await within('the ending to be told', end, 1_000)).toMatchObject({ code: 'store_closed' })
+      await withTimeLimit('the store to close', store.close(), 10_000)
+      expect(await withTimeLimit('the end event to be rejected', end, 1_000)).toMatchObject({
+        code: 'store_closed',
+      })
       const again = await (await fixture.open()).journal('a')
       expect(eventsOf((await again.read()).events)[1]).toMatchObject({ data: { outcome: 'interrupted' } })
     })

@@ -213,7 +213,7 @@ async function copy(source: Journal, mirror: Journal, limit = 1_000): Promise<vo
     if (items.length === 0) return
     const before = mirror.head.seq
     await mirror.import(items)
-    if (mirror.head.seq === before) throw new Error(`Expected the import to go on after ${before}.`)
+    if (mirror.head.seq === before) throw new Error(`Expected the import to continue after ${before}.`)
   }
 }
 

@@ -5,7 +5,7 @@ import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { message, messages, work } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function ownershipCases(makeStore: MakeStore): void {
@@ -40,7 +40,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       await eventually('the first host to learn that it lost its store', () => first.lost.aborted)
       expect(first.lost.reason).toMatchObject({ code: 'store_fenced' })
       for (const error of cut)
-        expect(await within('the tail to end', error)).toMatchObject({ code: 'store_fenced' })
+        expect(await withTimeLimit('the tail to end', error)).toMatchObject({ code: 'store_fenced' })
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_fenced' })
       expect(seqsOf(await (await second.journal('a')).append(messages(1)))).toEqual([3])
       expect(second.lost.aborted).toBe(false)
@@ -122,7 +122,9 @@ export function ownershipCases(makeStore: MakeStore): void {
       })().catch((error: unknown) => error)
       await eventually('the first host to write', () => acknowledged.length > 5)
       const second = await fixture.open({ takeover: true })
-      expect(await within('the first host to be fenced', writing)).toMatchObject({ code: 'store_fenced' })
+      expect(await withTimeLimit('the first host to be fenced', writing)).toMatchObject({
+        code: 'store_fenced',
+      })
       const taken = await second.journal('a')
       await taken.append([message('second')])
       const { events } = await taken.read({ limit: 10_000 })

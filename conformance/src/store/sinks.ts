@@ -128,7 +128,7 @@ export function sinkCases(makeStore: MakeStore): void {
       bad.broken = undefined
       await store.flush()
       expect(seqsOf(ofJournal(bad.items, 'a'))).toEqual(numbers(1, 100))
-      await eventually('the recovery to be on record', async () => {
+      await eventually('the recovery to be recorded', async () => {
         const record = eventsOf((await (await store.journal('host')).read()).events)
         return record.some(({ type, data }) => type === 'sink.recovered' && data.sink === 'bad')
       })

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { connect } from '../src/index.ts'
 import { start } from '../src/node/index.ts'
+import { description, newScene } from './fixture.ts'
 import { openStream } from './journal/event-server.ts'
-import { description, newScene } from './scene.ts'
 
 it('creates, attaches to, lists and destroys sandboxes', async () => {
   const bodies: string[] = []

@@ -115,17 +115,17 @@ describe('a response', () => {
   })
 
   it('that is ready after the client disconnected is discarded', async () => {
-    const [asked, left, letGo] = [0, 0, 0].map(() => Promise.withResolvers<void>())
+    const [asked, left, release] = [0, 0, 0].map(() => Promise.withResolvers<void>())
     await using port = await serve(async ({ signal }) => {
       asked!.resolve()
       signal.addEventListener('abort', () => left!.resolve())
       await left!.promise
-      return new HttpResponse(200, {}, new ReadableStream({ cancel: () => letGo!.resolve() }))
+      return new HttpResponse(200, {}, new ReadableStream({ cancel: () => release!.resolve() }))
     })
     using connection = await dial(port.port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
     await asked!.promise
     connection.socket.destroy()
-    await letGo!.promise
+    await release!.promise
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Exchange, newScene } from '../scene.ts'
+import { type Exchange, newScene } from '../fixture.ts'
 
 const content = Buffer.from('abcdef')
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
 const result = { outcome: 'cancelled', exitCode: null, signal: 'SIGKILL', stdout: 'so far' }
 

@@ -1,7 +1,7 @@
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import { connect } from '../../src/connect.ts'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
 it('sends the token, custom headers and the context', async () => {
   const seen: Record<string, unknown>[] = []

@@ -1,6 +1,6 @@
 import { isGap } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 import { eventFrame, heartbeat, openStream } from './event-server.ts'
 
 const events = 20_000

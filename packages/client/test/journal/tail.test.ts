@@ -1,6 +1,6 @@
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 import { event, eventFrame, heartbeat, openStream, writeAndCut } from './event-server.ts'
 
 async function take(tail: AsyncIterator<JournalItem>, count: number): Promise<(number | string)[]> {

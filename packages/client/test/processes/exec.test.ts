@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
 const result = {
   outcome: 'ok',

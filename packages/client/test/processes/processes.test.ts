@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { newScene } from '../fixture.ts'
 import { openStream, writeAndCut } from '../journal/event-server.ts'
-import { newScene } from '../scene.ts'
 
 const exit = { outcome: 'failed', exitCode: 7, signal: null }
 const info = {

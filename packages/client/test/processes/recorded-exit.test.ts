@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { newScene } from '../fixture.ts'
 import { event } from '../journal/event-server.ts'
-import { newScene } from '../scene.ts'
 
 const exited = (seq: number, process: string) => ({
   ...event(seq),

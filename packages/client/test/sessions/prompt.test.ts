@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { type Exchange, newScene } from '../fixture.ts'
 import { event, heartbeat, openStream } from '../journal/event-server.ts'
-import { type Exchange, newScene } from '../scene.ts'
 
 const state = {
   id: 'ses_1',

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
-import { isRunning, marked } from './process-table.ts'
 import {
   checkLaws,
   eventsOf,
   eventually,
   failure,
   open,
+  promptForText,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { isRunning, marked } from './process-table.ts'
 
 it('cancels while the agent sends output', async () => {
   const sandbox = await scene()
@@ -24,7 +24,7 @@ it('cancels while the agent sends output', async () => {
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled', stopReason: 'cancelled' })
   expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
 })
 
 it('cancels a prompt whose turn has not started', async () => {
@@ -33,7 +33,7 @@ it('cancels a prompt whose turn has not started', async () => {
   const running = session.prompt('/stall')
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
 })
 
 it('closes a session with a new prompt, and leaves the other sessions', async () => {
@@ -43,7 +43,7 @@ it('closes a session with a new prompt, and leaves the other sessions', async ()
   const running = session.prompt('/stall')
   await session.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, other, '/say here')).toBe('here')
+  expect(await promptForText(sandbox, other, '/say here')).toBe('here')
 })
 
 it('cancels a tool call and kills its processes', async () => {
@@ -96,7 +96,7 @@ it('ends an agent that ignores the cancel, and restarts it with the next prompt'
   expect(await until(sandbox, 'session.closed')).toMatchObject({ data: { endedBy: 'host' } })
   expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { endedBy: 'host' } }])
   expect(session.info.state).toBe('open')
-  expect(await talk(sandbox, session, '/say back')).toBe('back')
+  expect(await promptForText(sandbox, session, '/say back')).toBe('back')
 })
 
 it('ends an agent that does not even read its cancel', async () => {
@@ -233,7 +233,7 @@ it('closes a session whose agent ignores the end of its input (sandbox-agent han
   const sandbox = await scene()
   const mark = `stays-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { VITRINE_DEMO_IGNORE_EOF: '1', MARK: mark } })
-  expect(await talk(sandbox, session, '/leave sleep 1000')).toContain('Left process')
+  expect(await promptForText(sandbox, session, '/leave sleep 1000')).toContain('Left process')
   expect(marked(mark).length).toBeGreaterThan(1)
   await session.close()
   await eventually(() => marked(mark).length === 0)

@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, open, saidIn, scene, script, sharedScene, talk, until } from './scene.ts'
+import {
+  allEvents,
+  eventsOf,
+  open,
+  promptForText,
+  saidIn,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 
 it.each(['none', 'bubblewrap'] as const)(
   'reads and writes files as operations of the turn, isolation %s',
@@ -68,7 +78,7 @@ it('assigns file changes between two turns to no turn', async () => {
 it('refuses a path outside of the sandbox with an error, and the turn continues', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
-  const said = await talk(
+  const said = await promptForText(
     sandbox,
     session,
     '/read /etc/../etc/shadow\n/write ../../escaped.txt no\n/say still here',
@@ -94,7 +104,7 @@ const asking = script(
   })`,
 )
 
-interface Answer {
+interface ClientResponse {
   readonly result?: { readonly [key: string]: unknown }
   readonly error?: { readonly code: number; readonly message: string }
 }
@@ -110,7 +120,7 @@ it('reads the requested lines of a file', async () => {
     ['fs/read_text_file', { path: `${sandbox.root}/none.txt` }],
     ['fs/read_text_file', {}],
   ])
-  const answers: Answer[] = JSON.parse(await talk(sandbox, session, prompt))
+  const answers: ClientResponse[] = JSON.parse(await promptForText(sandbox, session, prompt))
   expect(answers[0]?.result?.content).toBe('one\ntwo\nthree\nfour\n')
   expect(answers[1]?.result?.content).toBe('two\nthree')
   expect(answers[2]?.error).toMatchObject({ code: -32_002 })
@@ -122,7 +132,7 @@ it('refuses a file that is too large in bytes, also one of few long characters',
   await sandbox.files.write('long.txt', 'é'.repeat(10 * 1024 * 1024))
   const session = await sandbox.openSession({ agent: 'asking' })
   const prompt = JSON.stringify([['fs/read_text_file', { path: `${sandbox.root}/long.txt` }]])
-  const answers: Answer[] = JSON.parse(await talk(sandbox, session, prompt))
+  const answers: ClientResponse[] = JSON.parse(await promptForText(sandbox, session, prompt))
   expect(answers[0]?.error?.message).toContain('larger than')
 })
 
@@ -130,8 +140,8 @@ it('keeps the end of a terminal’s output, and supports kill and release', asyn
   const sandbox = await scene({ agents: [asking] })
   const session = await sandbox.openSession({ agent: 'asking' })
   const args = ['-c', 'seq 1 1000; echo the end']
-  const answers: Answer[] = JSON.parse(
-    await talk(
+  const answers: ClientResponse[] = JSON.parse(
+    await promptForText(
       sandbox,
       session,
       JSON.stringify([

@@ -2,8 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
+import {
+  eventsOf,
+  eventually,
+  failure,
+  open,
+  promptForText,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 import { isRunning } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
 
 const models = `models: { availableModels: [{ modelId: 'a', name: 'A' }, { modelId: 'b', name: 'B' }], currentModelId: 'a' }`
 const permission = (id: string) =>
@@ -34,7 +44,7 @@ it('resolves requests of a closed session as cancelled, without another session 
   await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('busy now'))
   await first.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, second, 'go')).toBe('cancelled,cancelled')
+  expect(await promptForText(sandbox, second, 'go')).toBe('cancelled,cancelled')
   expect(await eventsOf(sandbox, 'permission.requested')).toEqual([])
 })
 
@@ -192,7 +202,7 @@ it('returns no closing session: a resume waits and returns an open one', async (
   await closing
   expect(again).not.toBe(session)
   expect(gone).not.toBe(session)
-  expect(await talk(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
+  expect(await promptForText(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
 })
 
 it('creates a session after another caller failed to open it', async () => {
@@ -220,7 +230,7 @@ it('forwards a permission that an agent requests while it loads', async () => {
   const session = await sandbox.openSession({ agent: 'loading', id: 'loaded', permissions: 'allow' })
   await session.close()
   const again = await sandbox.sessions.resume('loaded')
-  expect(await talk(sandbox, again, 'well?')).toBe('yes')
+  expect(await promptForText(sandbox, again, 'well?')).toBe('yes')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { by: 'rule', option: 'yes' } },
   ])

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
-import { isRunning, marked } from './process-table.ts'
 import {
   allEvents,
   eventsOf,
   eventually,
   failure,
   open,
+  promptForText,
   quick,
   saidIn,
   scene,
   script,
-  talk,
   unshared,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { isRunning, marked } from './process-table.ts'
 
 it.each([
   ['/stderr 100\n/crash 7', { exitCode: 7, signal: null }],
@@ -60,7 +60,7 @@ it('kills every process that a killed agent had started', async () => {
   const sandbox = await scene()
   const mark = `tree-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { MARK: mark }, mode: 'auto' })
-  const left = await talk(sandbox, session, '/leave exec sleep 1000')
+  const left = await promptForText(sandbox, session, '/leave exec sleep 1000')
   const pid = Number(/process (\d+)/.exec(left)?.[1])
   const running = failure(session.prompt('/run sleep 1000'))
   const [started] = await eventsOf(sandbox, 'agent.started')
@@ -98,7 +98,7 @@ it('restarts the agent with the next prompt and loads its session (sandbox-agent
   const session = await open(sandbox, { id: 'lasting', mode: 'auto', model: 'sprinter' })
   await session.prompt('/say The word is pomegranate.')
   await failure(session.prompt('/crash'))
-  expect(await talk(sandbox, session, '/say back')).toBe('back')
+  expect(await promptForText(sandbox, session, '/say back')).toBe('back')
   const updates = await eventsOf(sandbox, 'session.updated')
   expect(updates.filter(({ data }) => 'restored' in data)).toMatchObject([{ data: { restored: 'resume' } }])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
@@ -114,10 +114,10 @@ it('restarts an agent that died between two turns', async () => {
   const [started] = await eventsOf(sandbox, 'agent.started')
   process.kill(Number(started?.data.pid), 'SIGKILL')
   // Whether its end is known by now or not.
-  expect(await talk(sandbox, session, '/say back').catch((error) => error.code)).toMatch(
+  expect(await promptForText(sandbox, session, '/say back').catch((error) => error.code)).toMatch(
     /^back$|^agent_exited$/,
   )
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
   await until(sandbox, 'session.closed')
 })
 
@@ -145,7 +145,10 @@ it('restores every session that shared the process', async () => {
   const [first, second] = [await open(sandbox), await open(sandbox)]
   await failure(first.prompt('/crash'))
   await until(sandbox, 'session.closed', ({ session }) => session === second.id)
-  const said = await Promise.all([talk(sandbox, first, '/say one'), talk(sandbox, second, '/say two')])
+  const said = await Promise.all([
+    promptForText(sandbox, first, '/say one'),
+    promptForText(sandbox, second, '/say two'),
+  ])
   expect(said).toEqual(['one', 'two'])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
 })
@@ -196,7 +199,7 @@ it('limits the recap to restoreChars, and does not repeat an earlier recap', asy
     const { turn } = await session.prompt(`/say round ${round}`)
     const messages = await eventsOf(sandbox, 'agent.message', { turn })
     const data = messages
-      .map((event) => event.data as unknown as Asked)
+      .map((event) => event.data as unknown as PromptedTurn)
       .find(({ direction }) => direction === 'in')
     told.push(data?.message.params.prompt[0]?.text ?? '')
   }
@@ -272,10 +275,10 @@ it('keeps other agents of the sandbox running when one dies', async () => {
   await failure(dying.prompt('/crash-signal'))
   await living.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
 })
 
-interface Asked {
+interface PromptedTurn {
   readonly direction: string
   readonly message: { readonly params: { readonly prompt: readonly { readonly text?: string }[] } }
 }

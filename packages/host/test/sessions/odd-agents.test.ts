@@ -1,25 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { CustomAgent } from '@vitrine/agents'
 import { expect, it, onTestFinished } from 'vitest'
-import { marked } from './process-table.ts'
 import {
   allEvents,
   eventsOf,
   eventually,
   failure,
   open,
+  promptForText,
   saidIn,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { marked } from './process-table.ts'
 
 it('responds to unknown methods with -32601, and records them', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
-  const said = await talk(
+  const said = await promptForText(
     sandbox,
     session,
     '/unknown-request craft/drainMidTurnQueue\n/unknown-notification _auth/status',
@@ -36,7 +36,7 @@ it('responds to unknown methods with -32601, and records them', async () => {
 it('records lines that are no messages as they are, and continues', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
-  expect(await talk(sandbox, session, '/banner Welcome!\n/badutf8\n/say fine')).toBe('fine')
+  expect(await promptForText(sandbox, session, '/banner Welcome!\n/badutf8\n/say fine')).toBe('fine')
   const unparsed = await eventsOf(sandbox, 'agent.unparsed')
   expect(unparsed[0]?.data).toMatchObject({ agent: 'demo', data: 'Welcome!', encoding: 'utf8' })
   const bytes = unparsed.slice(1).map(({ data }) => Buffer.from(String(data.data), 'base64'))
@@ -87,7 +87,7 @@ it('ends an agent whose message is longer than 32 MiB, reports it, and affects n
     { data: { limit: 'agent.messageBytes', max: 32 * 1024 * 1024 } },
   ])
   expect(await eventsOf(sandbox, 'agent.unparsed')).toHaveLength(1)
-  expect(await talk(sandbox, other, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, other, '/say unharmed')).toBe('unharmed')
 })
 
 const program = (name: string, ...command: string[]): CustomAgent => ({ name, command })
@@ -138,7 +138,7 @@ it.each<[string, CustomAgent, string, RegExp]>([
     expect(error.code).toBe(code)
     expect(error.message).toMatch(message)
     expect(error.hint).not.toBe('')
-    expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
+    expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
     expect(await sandbox.sessions.list()).toHaveLength(1)
   },
 )
@@ -183,7 +183,7 @@ it('reports how to install a missing agent with install: never', async () => {
   expect(error).toMatchObject({ code: 'agent_not_installed', details: { agent: 'codex' } })
   expect(error.message).toContain("installAgent('codex')")
   const living = await open(sandbox)
-  expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
 })
 
 it('sends nothing more to an agent that closes its stdin, and reports it', async () => {

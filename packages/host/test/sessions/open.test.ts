@@ -1,6 +1,16 @@
 import { expect, it } from 'vitest'
+import {
+  eventsOf,
+  eventually,
+  failure,
+  open,
+  promptForText,
+  scene,
+  sharedScene,
+  unshared,
+  until,
+} from './fixture.ts'
 import { marked } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, sharedScene, talk, unshared, until } from './scene.ts'
 
 const current = (session: { info: { options: readonly { id: string; current?: unknown }[] } }, id: string) =>
   session.info.options.find((option) => option.id === id)?.current
@@ -13,14 +23,14 @@ it('opens with the requested model, mode and thought level', async () => {
     'auto',
     'high',
   ])
-  expect(await talk(sandbox, session, '/ask edit')).toBe('Allowed.')
+  expect(await promptForText(sandbox, session, '/ask edit')).toBe('Allowed.')
   await session.setMode('plan')
   await session.setModel('storyteller')
   await session.setThoughtLevel('off')
   await session.setConfigOption('model', 'sprinter')
   expect(current(session, 'mode')).toBe('plan')
   expect(current(session, 'model')).toBe('sprinter')
-  expect(await talk(sandbox, session, '/run true')).toContain('refused')
+  expect(await promptForText(sandbox, session, '/run true')).toContain('refused')
 })
 
 it('reports a mode that the agent chose itself', async () => {
@@ -39,7 +49,7 @@ it('starts the agent with its environment and working directory', async () => {
   await sandbox.files.mkdir('below')
   const session = await open(sandbox, { env: { GREETING: 'hello' }, cwd: 'below', mode: 'auto' })
   expect(session.info.cwd).toBe(`${sandbox.root}/below`)
-  expect(await talk(sandbox, session, '/env GREETING')).toBe('GREETING is set, 5 characters.')
+  expect(await promptForText(sandbox, session, '/env GREETING')).toBe('GREETING is set, 5 characters.')
   await session.prompt('/run touch here')
   expect(await sandbox.files.exists('below/here')).toBe(true)
   const other = await open(sandbox, { cwd: `${sandbox.root}/below`, mode: 'auto' })
@@ -101,7 +111,7 @@ it('ends the agent of a session that requires a login, and reports how to log in
     env: { VITRINE_DEMO_REQUIRE_KEY: '1' },
     credentials: { DEMO_API_KEY: 'demo-key-of-twenty-characters' },
   })
-  expect(await talk(sandbox, session, '/env DEMO_API_KEY')).toContain('is set')
+  expect(await promptForText(sandbox, session, '/env DEMO_API_KEY')).toContain('is set')
 })
 
 it('lists its agents', async () => {
@@ -188,10 +198,10 @@ it('lets sessions share a process, and closing one keeps the others', async () =
   expect(second.info.busy).toBe(true)
   await second.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, second, '/say still here')).toBe('still here')
+  expect(await promptForText(sandbox, second, '/say still here')).toBe('still here')
   await second.close()
   expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { endedBy: 'host' } }])
-  expect(await talk(sandbox, apart, '/say me too')).toBe('me too')
+  expect(await promptForText(sandbox, apart, '/say me too')).toBe('me too')
 })
 
 it('starts one process for sessions that are opened concurrently', async () => {
@@ -226,13 +236,13 @@ it('forks a session of an agent that supports it, and both continue independentl
   const branch = await session.fork({ id: 'branch' })
   expect(current(branch, 'mode')).toBe('plan')
   expect(branch.info.agentSession).not.toBe(session.info.agentSession)
-  expect(await talk(sandbox, branch, '/say apart')).toBe('apart')
+  expect(await promptForText(sandbox, branch, '/say apart')).toBe('apart')
   expect(await failure(session.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
   expect(await eventsOf(sandbox, 'session.created', { session: 'branch' })).toMatchObject([
     { data: { forkedFrom: 'trunk' } },
   ])
   await session.close()
-  expect(await talk(sandbox, branch, '/say alive')).toBe('alive')
+  expect(await promptForText(sandbox, branch, '/say alive')).toBe('alive')
   expect(await failure(branch.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
 })
 

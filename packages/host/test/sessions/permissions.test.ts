@@ -1,6 +1,16 @@
 import type { PermissionRules } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
+import {
+  allEvents,
+  eventsOf,
+  failure,
+  open,
+  promptForText,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 
 it('asks by default, and records who answered', async () => {
   const sandbox = await sharedScene()
@@ -68,7 +78,7 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
 ])('decides a permission by rule: %s', async (_name, permissions, said, answer) => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions })
-  expect(await talk(sandbox, session, '/ask edit')).toBe(said)
+  expect(await promptForText(sandbox, session, '/ask edit')).toBe(said)
   expect(session.permissions).toEqual([])
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { outcome: 'ok', answer, by: 'rule' } },
@@ -78,7 +88,7 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
 it('asks for kinds that no rule names, and does not ask again after allow_always', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allowAlways: ['edit'] } })
-  expect(await talk(sandbox, session, '/ask edit\n/ask edit')).toBe('Allowed.Allowed.')
+  expect(await promptForText(sandbox, session, '/ask edit\n/ask edit')).toBe('Allowed.Allowed.')
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
   const running = session.prompt('/ask execute')
   const { data } = await until(sandbox, 'permission.requested', (event) =>
@@ -86,7 +96,7 @@ it('asks for kinds that no rule names, and does not ask again after allow_always
   )
   await session.respondPermission(String(data.permission), 'reject_always')
   await running
-  expect(await talk(sandbox, session, '/ask execute')).toBe('Rejected.')
+  expect(await promptForText(sandbox, session, '/ask execute')).toBe('Rejected.')
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(2)
 })
 
@@ -115,7 +125,7 @@ it('refuses invalid rules', async () => {
 it('asks for an unknown tool call', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allow: ['execute'] } })
-  expect(await talk(sandbox, session, '/permission-first')).toBe('Allowed.')
+  expect(await promptForText(sandbox, session, '/permission-first')).toBe('Allowed.')
   expect((await eventsOf(sandbox, 'turn.finished'))[0]?.data).not.toHaveProperty('closedToolCalls')
 })
 
@@ -188,14 +198,14 @@ it('chooses an option by kind, independent of ids and order', async () => {
     option('B', 'reject_once'),
     option('C', 'allow_once'),
   ])
-  expect(await talk(sandbox, allowing, both)).toContain('"C"')
-  expect(await talk(sandbox, denying, both)).toContain('"B"')
+  expect(await promptForText(sandbox, allowing, both)).toContain('"C"')
+  expect(await promptForText(sandbox, denying, both)).toContain('"B"')
   const never = JSON.stringify([option('A', 'allow_once'), option('N', 'reject_always')])
-  expect(await talk(sandbox, denying, never)).toContain('"N"')
+  expect(await promptForText(sandbox, denying, never)).toContain('"N"')
   const yes = JSON.stringify([option('A', 'allow_once')])
-  expect(await talk(sandbox, denying, yes)).toContain('cancelled')
+  expect(await promptForText(sandbox, denying, yes)).toContain('cancelled')
   const no = JSON.stringify([option('N', 'reject_once')])
-  expect(await talk(sandbox, allowing, no)).toContain('cancelled')
+  expect(await promptForText(sandbox, allowing, no)).toContain('cancelled')
 })
 
 it('cancels a permission after its time limit when the onTimeout option is not offered', async () => {
@@ -211,7 +221,7 @@ it('cancels a permission after its time limit when the onTimeout option is not o
   const sandbox = await scene({ agents: [narrow] })
   const permissions = { timeoutMs: 20, onTimeout: 'allow_once' } as const
   const session = await sandbox.openSession({ agent: 'narrow', permissions })
-  expect(await talk(sandbox, session, 'go')).toBe('cancelled')
+  expect(await promptForText(sandbox, session, 'go')).toBe('cancelled')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { outcome: 'timeout', answer: 'cancelled', by: 'time limit' } },
   ])

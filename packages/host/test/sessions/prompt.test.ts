@@ -10,13 +10,13 @@ import {
   eventsOf,
   failure,
   open,
+  promptForText,
   saidIn,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
@@ -132,7 +132,7 @@ it('refuses a second prompt when the queue is disabled', async () => {
   expect(await failure(session.prompt('/say no'))).toMatchObject({ code: 'session_busy', retryable: true })
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say free')).toBe('free')
+  expect(await promptForText(sandbox, session, '/say free')).toBe('free')
 })
 
 it('limits the queue of prompts, and a cancel resolves all of them', async () => {
@@ -148,7 +148,7 @@ it('limits the queue of prompts, and a cancel resolves all of them', async () =>
     'cancelled',
   ])
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(1)
-  expect(await talk(sandbox, session, '/say on')).toBe('on')
+  expect(await promptForText(sandbox, session, '/say on')).toBe('on')
 })
 
 it('rejects queued prompts when the session closes, and later ones', async () => {
@@ -197,7 +197,7 @@ it('obeys a signal while the turn is being prepared', async () => {
   const prompted = session.prompt('/stall', { signal: stopping.signal })
   stopping.abort()
   expect(await prompted).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say next')).toBe('next')
+  expect(await promptForText(sandbox, session, '/say next')).toBe('next')
 })
 
 it('settles only after the end of the turn is recorded', async () => {
@@ -229,7 +229,7 @@ it('returns the agent’s stop reason', async () => {
     'failed',
     'failed',
   ])
-  expect(await talk(sandbox, session, '/say fine')).toBe('fine')
+  expect(await promptForText(sandbox, session, '/say fine')).toBe('fine')
 })
 
 it('reports a model error although the turn ended with success', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eventsOf, failure, open, saidIn, sharedScene, until } from './scene.ts'
+import { eventsOf, failure, open, saidIn, sharedScene, until } from './fixture.ts'
 
 it.each([
   [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, script, talk, until } from './scene.ts'
+import { allEvents, eventsOf, failure, open, promptForText, scene, script, until } from './fixture.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e'
 const halves = [secret.slice(0, 9), secret.slice(9)] as const
@@ -7,7 +7,7 @@ const halves = [secret.slice(0, 9), secret.slice(9)] as const
 it('masks a credential in every event with its name', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { credentials: { DEMO_API_KEY: secret } })
-  expect(await talk(sandbox, session, '/env DEMO_API_KEY')).toBe(
+  expect(await promptForText(sandbox, session, '/env DEMO_API_KEY')).toBe(
     `DEMO_API_KEY is set, ${secret.length} characters.`,
   )
   await session.prompt('/env-value DEMO_API_KEY')
@@ -67,9 +67,9 @@ it('passes no variable that was not granted', async () => {
   try {
     const sandbox = await scene()
     const without = await open(sandbox)
-    expect(await talk(sandbox, without, '/env DEMO_API_KEY')).toBe('DEMO_API_KEY is not set.')
+    expect(await promptForText(sandbox, without, '/env DEMO_API_KEY')).toBe('DEMO_API_KEY is not set.')
     const granted = await open(sandbox, { credentials: 'env' })
-    expect(await talk(sandbox, granted, '/env DEMO_API_KEY')).toContain('is set')
+    expect(await promptForText(sandbox, granted, '/env DEMO_API_KEY')).toContain('is set')
     expect(JSON.stringify(await allEvents(sandbox.journal))).not.toContain(secret)
   } finally {
     if (before === undefined) delete process.env.DEMO_API_KEY

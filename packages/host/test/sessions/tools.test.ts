@@ -1,6 +1,6 @@
 import type { HostTool } from '@vitrine/agents'
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, talk, until } from './scene.ts'
+import { allEvents, eventsOf, failure, open, promptForText, scene, until } from './fixture.ts'
 
 const add: HostTool = {
   name: 'add',
@@ -18,7 +18,7 @@ it.each(['none', 'bubblewrap'] as const)(
   async (isolation) => {
     const sandbox = await scene({ isolation })
     const session = await open(sandbox, { tools: [add] })
-    expect(await talk(sandbox, session, '/mcp')).toContain('host (http): add')
+    expect(await promptForText(sandbox, session, '/mcp')).toContain('host (http): add')
     const { turn } = await session.prompt('/mcp-call add {"a": 2, "b": 3}')
     const said = JSON.stringify(await eventsOf(sandbox, 'agent.message', { turn }))
     expect(said).toContain('The sum is 5')
@@ -56,8 +56,8 @@ it('reports a failing tool to the agent, and the turn continues', async () => {
   }
   const sandbox = await scene()
   const session = await open(sandbox, { tools: [broken] })
-  expect(await talk(sandbox, session, '/mcp-call broken {"a": 1, "b": 1}')).toContain('out of order')
-  expect(await talk(sandbox, session, '/say on')).toBe('on')
+  expect(await promptForText(sandbox, session, '/mcp-call broken {"a": 1, "b": 1}')).toContain('out of order')
+  expect(await promptForText(sandbox, session, '/say on')).toBe('on')
 })
 
 it('keeps its tools after its agent restarts, and each session has only its own', async () => {
@@ -66,7 +66,7 @@ it('keeps its tools after its agent restarts, and each session has only its own'
   const other = await open(sandbox, { tools: [{ ...add, name: 'other' }] })
   await failure(session.prompt('/crash'))
   await until(sandbox, 'session.closed', (event) => event.session === other.id)
-  expect(await talk(sandbox, session, '/mcp-call add {"a": 40, "b": 2}')).toContain('The sum is 42')
-  expect(await talk(sandbox, other, '/mcp-call add {"a": 40, "b": 2}')).toContain('No MCP server')
-  expect(await talk(sandbox, other, '/mcp-call other {"a": 1, "b": 2}')).toContain('The sum is 3')
+  expect(await promptForText(sandbox, session, '/mcp-call add {"a": 40, "b": 2}')).toContain('The sum is 42')
+  expect(await promptForText(sandbox, other, '/mcp-call add {"a": 40, "b": 2}')).toContain('No MCP server')
+  expect(await promptForText(sandbox, other, '/mcp-call other {"a": 1, "b": 2}')).toContain('The sum is 3')
 })

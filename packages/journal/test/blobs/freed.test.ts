@@ -120,10 +120,10 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     const reader = (await store.getBlob(blob)).stream.getReader()
     await reader.read()
     await sweepLater(clock, store)
-    const rest = async () => {
+    const remaining = async () => {
       while (!(await reader.read()).done);
     }
-    expect(await thrownBy(rest)).toMatchObject({ code: 'blob_not_found' })
+    expect(await thrownBy(remaining)).toMatchObject({ code: 'blob_not_found' })
   })
 
   it('is freed when there are many of them', async () => {

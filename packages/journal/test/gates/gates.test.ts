@@ -164,24 +164,28 @@ describe('a refusal', () => {
 describe('a gate that gives no answer', () => {
   it.each<[string, () => unknown, RegExp]>([
     [
-      'because it throws',
+      'it throws',
       () => {
         throw new Error('rules not loaded')
       },
       /failed: rules not loaded/,
     ],
-    ['because it rejects', () => Promise.reject(new Error('no rules')), /failed: no rules/],
-    ['because it throws a text', () => Promise.reject('no rules'), /failed: no rules/],
-    ['because it throws what has no text', () => Promise.reject(Object.create(null)), /failed: object/],
-    ['but nothing', () => undefined, /neither 'allow' nor 'deny'/],
-    ['but null', () => null, /neither/],
-    ['but true', () => true, /neither/],
-    ['but another word', () => 'ALLOW', /neither/],
-    ['but an object without one', () => ({ reason: 'well' }), /neither/],
-    ['but an object with another word', () => ({ answer: 'yes' }), /neither/],
-    ['but a list', () => ['allow'], /neither/],
+    ['it rejects', () => Promise.reject(new Error('no rules')), /failed: no rules/],
+    ['it throws a text', () => Promise.reject('no rules'), /failed: no rules/],
     [
-      'but an object that cannot be read',
+      'it throws a value that cannot be converted to a string',
+      () => Promise.reject(Object.create(null)),
+      /failed: object/,
+    ],
+    ['it returns nothing', () => undefined, /neither 'allow' nor 'deny'/],
+    ['it returns null', () => null, /neither/],
+    ['it returns true', () => true, /neither/],
+    ['it returns another word', () => 'ALLOW', /neither/],
+    ['it returns an object without an answer', () => ({ reason: 'well' }), /neither/],
+    ['it returns an object with another word', () => ({ answer: 'yes' }), /neither/],
+    ['it returns a list', () => ['allow'], /neither/],
+    [
+      'it returns an object that cannot be read',
       () => ({
         get answer() {
           throw new Error('hands off')

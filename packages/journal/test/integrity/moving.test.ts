@@ -7,7 +7,7 @@ import { folder } from '../fixtures/folder.ts'
 describe('a journal that changes during verification', () => {
   test('verifies while it is written', async () => {
     const { journal } = await filled(5_000)
-    await during(
+    await whileRunning(
       () => journal.append([note('meanwhile')]),
       async () => {
         for (let round = 0; round < 5; round += 1) expect(await journal.verify()).toMatchObject({ ok: true })
@@ -20,7 +20,7 @@ describe('a journal that changes during verification', () => {
     const reader = await openStore(sqliteStore({ path }), { readOnly: true })
     onTestFinished(() => reader.close())
     const read = await reader.journal('sbx_a')
-    await during(
+    await whileRunning(
       () => journal.append([note('meanwhile')]),
       async () => {
         for (let round = 0; round < 5; round += 1) expect(await read.verify()).toMatchObject({ ok: true })
@@ -40,7 +40,7 @@ describe('a journal that changes during verification', () => {
 })
 
 /** Repeats a task until another one is finished. */
-async function during(act: () => Promise<unknown>, rest: () => Promise<void>): Promise<void> {
+async function whileRunning(act: () => Promise<unknown>, rest: () => Promise<void>): Promise<void> {
   let going = true
   const acting = (async () => {
     while (going) await act()

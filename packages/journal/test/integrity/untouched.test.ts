@@ -27,7 +27,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(fc.oneof(appends, trims), { minLeng
 describe.each([
   ['memory', () => memoryStore()],
   ['SQLite', () => sqliteStore({ path: join(folder(), 'journal.db') })],
-])('a journal that nobody touched, in a store of kind %s,', (_kind, driver) => {
+])('an unchanged journal in a store of kind %s', (_kind, driver) => {
   test('verifies after any appends and trims, and again for its next owner', async () => {
     const shared = driver()
     let name = 0

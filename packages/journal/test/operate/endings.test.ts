@@ -59,9 +59,9 @@ describe('an operation that returns', () => {
     ['a signal', { exitCode: null, signal: 'SIGKILL' }, 'failed'],
     ['a signal beside an exit code of 0', { exitCode: 0, signal: 'SIGTERM' }, 'failed'],
     ['an outcome of its own', { exitCode: null, outcome: 'timeout' }, 'timeout'],
-    ['an exit code that nobody observed', { exitCode: null, signal: null }, 'interrupted'],
+    ['an exit code that was not observed', { exitCode: null, signal: null }, 'interrupted'],
     ['an exit code of 0', { exitCode: 0, signal: null }, 'ok'],
-  ] as const)('with %s does not throw, and ends as the record says', async (_what, facts, outcome) => {
+  ] as const)('returns normally with %s and records the outcome', async (_what, facts, outcome) => {
     const record = await journal()
     const result = await record.operate('exec', {}, async () => facts, { finish: (data) => data })
     expect(result).toBe(facts)
@@ -69,7 +69,7 @@ describe('an operation that returns', () => {
     expect(finished.data).toMatchObject({ ...facts, outcome, ok: outcome === 'ok' })
   })
 
-  it('cannot override ok and the outcome with its own fields', async () => {
+  it('cannot override op and ok in its finish data', async () => {
     const record = await journal()
     await record.operate('exec', {}, () => 1, { finish: (exitCode) => ({ exitCode, ok: true, op: 'other' }) })
     expect((await onlyOperation(record)).finished.data).toMatchObject({ op: 'exec', ok: false })

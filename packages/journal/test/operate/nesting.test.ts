@@ -92,7 +92,7 @@ describe('what is appended inside an operation', () => {
     expect(after?.trace).toBeUndefined()
   })
 
-  it("can read the operation's committed start", async () => {
+  it('the operation gets its own committed start', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     await record.operate('exec', { argv: ['ls'] }, ({ start }) => {
       expect(start).toMatchObject({ seq: 1, type: 'operation.started', data: { op: 'exec', argv: ['ls'] } })

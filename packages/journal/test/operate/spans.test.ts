@@ -64,7 +64,7 @@ describe('the span of an operation that went well', () => {
     ['resolve_exposed_port', { port: 1, address: `127.0.0.1.${planted}` }, { 'server.port': 1 }],
     ['resolve_exposed_port', { port: 1, address: '10.0.0.7' }, { 'server.port': 1 }],
     ['read', { bytes: 9, path: planted, mediaType: planted, stderr: planted }, {}],
-  ])('for %s copies from %j only %j', async (op, facts, attributes) => {
+  ])('copies for %s from %j only %j', async (op, facts, attributes) => {
     const tracing = startTracing()
     const record = await journal()
     await record.operate(op, {}, () => undefined, { finish: () => facts })
@@ -131,7 +131,7 @@ describe('the span of an operation that failed', () => {
     [{ outcome: 'cancelled', exitCode: null }, 'cancelled'],
     [{ exitCode: null, signal: 'SIGKILL' }, 'failed'],
     [{ exitCode: null }, 'interrupted'],
-  ] as const)('but ended as %j does not claim an exit code', async (facts, type) => {
+  ] as const)('has no exit code when the operation ended as %j', async (facts, type) => {
     const tracing = startTracing()
     const record = await journal()
     await record.operate('exec', {}, () => undefined, { finish: () => facts })

@@ -4,10 +4,10 @@ import { note, output } from '../fixtures/events.ts'
 import { openMemory, openSqlite, stores } from '../fixtures/open.ts'
 
 /** The items up to and including the nth. */
-async function take(deliveries: Tail<EncodedEvent>, count: number): Promise<EncodedEvent[]> {
+async function take(tail: Tail<EncodedEvent>, count: number): Promise<EncodedEvent[]> {
   const taken: EncodedEvent[] = []
-  while (taken.length < count) taken.push(...((await deliveries.batch()) ?? []))
-  await deliveries.return()
+  while (taken.length < count) taken.push(...((await tail.batch()) ?? []))
+  await tail.return()
   return taken
 }
 

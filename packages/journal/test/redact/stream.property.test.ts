@@ -134,7 +134,7 @@ describe('a stream cut anywhere and released at any time', () => {
     )
   })
 
-  it('masks the same as in one piece when every part has at least four characters of the secret', () => {
+  it('masks the same as in one piece when every split leaves at least four characters of the secret to hold', () => {
     const secret = 'abcdefghijkl'
     const piece = fc.tuple(fc.constantFrom('', '1', '22', '333333'), fc.integer({ min: 4, max: 11 }))
     fc.assert(

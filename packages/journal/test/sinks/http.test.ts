@@ -202,7 +202,7 @@ describe('the signal', () => {
 })
 
 describe('secrets', () => {
-  test('in headers, credentials, path and query do not appear in errors', async () => {
+  test('do not appear in errors when they are in headers, credentials, path or query', async () => {
     const { port, requests } = await receiver(statuses(401))
     const sink = httpSink({
       url: `http://name-s3cret:pass-s3cret@127.0.0.1:${port}/path-s3cret?token=query-s3cret#s3cret`,
@@ -235,7 +235,7 @@ describe('secrets', () => {
     }
   })
 
-  test('in the URL are sent as basic credentials, unless a header overrides them', async () => {
+  test('are sent as basic credentials when they are in the URL, unless a header overrides them', async () => {
     const { port, requests } = await receiver()
     const url = `http://na%C3%AFve:p%25%40s%zz@127.0.0.1:${port}/`
     await httpSink({ url }).write(batch([event(1)]), going)

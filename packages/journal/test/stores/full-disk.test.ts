@@ -99,7 +99,7 @@ describe('on a full disk', () => {
     await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
     disk.fill()
     work.finish()
-    await eventually('three of five are told', () => work.refused.length === 3)
+    await eventually('three of five are rejected', () => work.refused.length === 3)
     expect(work.refused).toEqual(['store_failing', 'store_failing', 'store_failing'])
     disk.free()
     await work.finished
@@ -217,7 +217,7 @@ async function running(journal: Journal, count: number) {
   }
   const finished = Promise.all(numbers(1, count).map(one))
   onTestFinished(() => finish())
-  await eventually('all operations have begun', () => running === count)
+  await eventually('all operations have started', () => running === count)
   return {
     finish,
     finished,

@@ -78,7 +78,7 @@ describe('a store that another process owns', () => {
     await (await store.journal('sbx_a')).append([note('through the link')])
   })
 
-  test('whose lock file was deleted is fenced off rather than shared', async () => {
+  test('is fenced off rather than shared when its lock file was deleted', async () => {
     const path = join(folder(), 'journal.db')
     const other = await owner()
     await other.call('open', path)

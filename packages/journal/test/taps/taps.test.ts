@@ -78,7 +78,7 @@ describe('a tap', () => {
     expect(self.delivered).toBe(1)
   })
 
-  it('can add another tap, which does not get the current event', async () => {
+  it('can add other taps, which get only later events', async () => {
     const record = await journal()
     let set = 0
     const later: unknown[] = []
@@ -257,7 +257,7 @@ describe('an ordered tap', () => {
     expect([untap.delivered, untap.errors, untap.dropped]).toEqual([4, 0, 0])
   })
 
-  it('waits for a call that an unordered tap does not wait for', async () => {
+  it('an unordered tap is called for the next event without waiting', async () => {
     const record = await journal()
     const gate = Promise.withResolvers<void>()
     const untap = record.tap(() => gate.promise)

@@ -6,7 +6,7 @@ export interface Owner {
   readonly gid: number
 }
 
-/** What is kept about something beside its content. */
+/** The metadata that an archive stores for a file, directory or link. */
 export interface Attributes {
   readonly mode: number
   /** Seconds since 1970. */

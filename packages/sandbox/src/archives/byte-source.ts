@@ -50,7 +50,7 @@ function pullBytes(bytes: Uint8Array): ByteSource {
   }
 }
 
-/** What somebody else made may never answer, and is not waited for once nothing more is wanted. */
+/** Reads a stream of the caller. It may never deliver, so an abort does not wait for it. */
 function pullForeign(
   next: () => Promise<Uint8Array | undefined>,
   cancel: () => Promise<void>,
@@ -58,18 +58,18 @@ function pullForeign(
 ): ByteSource {
   let over = false
   let giveUp: ((error: VitrineError) => void) | undefined
-  const leave = () => {
-    signal?.removeEventListener('abort', leave)
+  const stop = () => {
+    signal?.removeEventListener('abort', stop)
     if (over) return
     over = true
     if (signal?.aborted) giveUp?.(cancelled(signal))
     cancel().catch(() => undefined)
   }
-  signal?.addEventListener('abort', leave)
+  signal?.addEventListener('abort', stop)
   return {
     next() {
       const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | undefined>()
-      if (signal?.aborted) leave()
+      if (signal?.aborted) stop()
       if (signal?.aborted) return Promise.reject(cancelled(signal))
       giveUp = reject
       next().then(
@@ -82,7 +82,7 @@ function pullForeign(
       return promise
     },
     async cancel() {
-      leave()
+      stop()
     },
   }
 }

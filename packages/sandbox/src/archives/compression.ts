@@ -57,7 +57,7 @@ async function sniffed(source: ByteSource): Promise<{ readonly is: TarScheme; re
 
 async function* decompressed(source: ByteSource, scheme: TarScheme): AsyncGenerator<Uint8Array> {
   if (scheme === 'tar.gz') {
-    // What follows the last member of a gzip is padding.
+    // Bytes after the last gzip member are padding.
     yield* pipeThroughZlib(source, createGunzip({ chunkSize }))
     return
   }

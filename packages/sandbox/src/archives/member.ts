@@ -1,4 +1,4 @@
-/** What an archive can say that something is. */
+/** The kinds of members that archive formats know. */
 export type MemberKind = 'file' | 'directory' | 'symlink' | 'hardlink' | 'fifo' | 'socket' | 'device'
 
 /** One member of an archive, as the archive tells it. */

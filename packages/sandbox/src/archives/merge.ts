@@ -4,7 +4,7 @@ import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import { DirectoryStack } from './directory-stack.ts'
-import { type Entry, move } from './move.ts'
+import { type MovedEntry, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
 import { quoted, refusal } from './refusal.ts'
 
@@ -14,7 +14,7 @@ export interface MergeOptions {
   /** Takes what is replaced until all is done, so that what was done before a failure can be undone. */
   readonly trash?: Handle | undefined
   /** Of what has its place now; whole new directories are told once. */
-  readonly onPlaced?: (path: string, how: 'new' | 'replaced') => void
+  readonly onMerged?: (path: string, how: 'new' | 'replaced') => void
 }
 
 export interface Merged {
@@ -37,7 +37,7 @@ export async function merge(staged: Handle, target: Handle, options: MergeOption
       counts[how] += 1
       if (how === 'kept') return
       placed.place({ parent: from, name }, { parent: into, name }, path, how === 'replaced')
-      options.onPlaced?.(path, how)
+      options.onMerged?.(path, how)
     })
   } catch (error) {
     placed.undo(error)
@@ -46,7 +46,7 @@ export async function merge(staged: Handle, target: Handle, options: MergeOption
   return { added: counts.new, replaced: counts.replaced, kept: counts.kept }
 }
 
-/** What has its place now, and what was there before. */
+/** Records what was moved into the target and what it replaced, so that the merge can be undone. */
 class Placed {
   readonly #target: Handle
   readonly #trash: Handle | undefined
@@ -57,14 +57,14 @@ class Placed {
     this.#trash = trash
   }
 
-  place(from: Entry, to: Entry, path: string, replaced: boolean): void {
+  place(from: MovedEntry, to: MovedEntry, path: string, replaced: boolean): void {
     if (replaced) this.#keep(to, path)
     move(from, to, path)
     if (!replaced) this.#done.push({ path, replaced })
   }
 
   /** A second name for what is there; where there can be none, it goes a moment before the other comes. */
-  #keep(place: Entry, path: string): void {
+  #keep(place: MovedEntry, path: string): void {
     if (this.#trash === undefined) return
     const kept = { parent: this.#trash, name: `${this.#done.length}` }
     try {
@@ -96,7 +96,7 @@ class Placed {
   }
 
   /** Goes there again, step by step: as many directories as there may be, they are not held open. */
-  #at(path: string, act: (place: Entry) => void): void {
+  #at(path: string, act: (place: MovedEntry) => void): void {
     const names = path.split('/')
     const name = names.pop()!
     const trail = new DirectoryStack(this.#target)

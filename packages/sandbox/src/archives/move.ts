@@ -2,13 +2,13 @@ import { chmodSync, renameSync } from 'node:fs'
 import { fileError } from '../files/errors.ts'
 import { errnoOf, type Handle } from '../files/handle.ts'
 
-export interface Entry {
+export interface MovedEntry {
   readonly parent: Handle
   readonly name: string
 }
 
 /** Gives something another place on the same file system. */
-export function move(from: Entry, to: Entry, told: string): void {
+export function move(from: MovedEntry, to: MovedEntry, told: string): void {
   const rename = () => renameSync(from.parent.at(from.name), to.parent.at(to.name))
   try {
     rename()
@@ -19,7 +19,12 @@ export function move(from: Entry, to: Entry, told: string): void {
 }
 
 /** A directory that may not be changed cannot get another parent, unless it may be changed for that moment. */
-function moveForbidding({ parent, name }: Entry, rename: () => void, told: string, denied: unknown): void {
+function moveForbidding(
+  { parent, name }: MovedEntry,
+  rename: () => void,
+  told: string,
+  denied: unknown,
+): void {
   const directory = parent.entry(name)
   try {
     if (directory?.kind !== 'directory') throw denied

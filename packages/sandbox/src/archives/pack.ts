@@ -12,7 +12,7 @@ import { type TreeEntry, walkTree } from './tree.ts'
 export interface PackOptions {
   /** One name of the directory instead of all of it. */
   readonly only?: string
-  /** What is not packed, with what is below it. */
+  /** Returns whether a path, with everything below it, is left out. */
   readonly skip?: (path: string) => boolean
   /** Something that a tar of a workspace does not hold. */
   readonly onLeftOut?: (path: string, what: LeftOut['what']) => void
@@ -107,7 +107,7 @@ function linkTarget(parent: Handle, name: string): string | undefined {
   }
 }
 
-/** What must fit a chunk as a whole. One more byte tells whether a file has grown. */
+/** The bytes that must fit into one chunk: header and content of a small file. One byte more detects that it has grown. */
 function roomFor(member: WrittenMember): number {
   const { size } = member
   return headerRoom(member) + (size <= smallBytes ? size + 1 + paddingOf(size) : 0)
@@ -195,9 +195,9 @@ async function* packPart(
   }
 }
 
-/** What is packed, gathered into chunks. There is always room for the padding of a block. */
+/** Collects the packed bytes into chunks. Each chunk has spare room for the padding of a block. */
 class Output {
-  /** One for each of those who hold one: who uses it, who was given the next, and here. */
+  /** Three buffers: the consumer reads one, the next is queued, and this class fills the third. */
   readonly #chunks = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(chunkBytes + 1024))
   #turn = 0
   #chunk = this.#chunks[0]!

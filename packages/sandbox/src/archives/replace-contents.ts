@@ -3,13 +3,13 @@ import { about, fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import { type Attributes, settleDirectory } from './attributes.ts'
-import { type Entry, move } from './move.ts'
+import { type MovedEntry, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
 
 export interface SwapOptions {
   /** Names of the root that stay as they are. A staged thing of such a name is not taken. */
   readonly keep?: (name: string) => boolean
-  /** What the root itself becomes. */
+  /** Attributes that the root directory itself gets. */
   readonly attributes?: Attributes | undefined
 }
 
@@ -40,7 +40,7 @@ async function swapNow(
   { keep = () => false, attributes }: SwapOptions,
 ): Promise<void> {
   const before = root.duplicate()
-  const done: { readonly from: Entry; readonly to: Entry }[] = []
+  const done: { readonly from: MovedEntry; readonly to: MovedEntry }[] = []
   const pace = new TimeSlice()
   const moveAll = async (from: Handle, to: Handle) => {
     for (const name of orderedNames(from)) {
@@ -65,7 +65,10 @@ async function swapNow(
   }
 }
 
-function undo(done: readonly { readonly from: Entry; readonly to: Entry }[], reason: unknown): void {
+function undo(
+  done: readonly { readonly from: MovedEntry; readonly to: MovedEntry }[],
+  reason: unknown,
+): void {
   const lost: string[] = []
   for (const { from, to } of done.toReversed()) {
     try {

@@ -54,7 +54,7 @@ export class ArchiveRules {
     this.#names = options.links === 'any' ? ownNames : foreignNames
   }
 
-  /** What is to be made of a member; nothing for one that is left out. */
+  /** How a member is created; undefined for one that is left out. */
   judge(member: Member): Judged | undefined {
     const { name, kind, mode } = member
     const path = memberPath(name, this.#names)
@@ -62,32 +62,32 @@ export class ArchiveRules {
     this.#checkParents(name, path)
     switch (kind) {
       case 'directory':
-        this.#hold(name, path, 'directory')
+        this.#register(name, path, 'directory')
         return { kind, path, mode: this.#plain(path, mode), target: '' }
       case 'file':
-        this.#hold(name, path, 'file')
+        this.#register(name, path, 'file')
         return { kind, path, mode: this.#plain(path, mode), target: '' }
       case 'hardlink': {
         const target = this.#linked(member)
-        this.#hold(name, path, 'file')
+        this.#register(name, path, 'file')
         return { kind, path, mode, target }
       }
       case 'symlink':
         this.#checkTarget(member, path)
-        this.#hold(name, path, 'symlink')
+        this.#register(name, path, 'symlink')
         this.#keepLink(path, member.target)
         return { kind, path, mode, target: member.target }
       case 'fifo':
       case 'socket':
       case 'device':
         if (this.#options.special === 'refuse') throw refusal(name, `is a ${kind}`)
-        this.#hold(name, path, 'special')
+        this.#register(name, path, 'special')
         this.#leftOut({ path, what: kind })
         return undefined
     }
   }
 
-  /** What can only be judged when everything is known, link by link. */
+  /** Checks each symbolic link again when all members are known. */
   *finish(): Generator<undefined> {
     for (const { path, target } of this.#links) {
       if (!this.#targets.staysInside(path, target))
@@ -114,7 +114,7 @@ export class ArchiveRules {
     this.#parent = parent
   }
 
-  #hold(name: string, path: string, kind: Held): void {
+  #register(name: string, path: string, kind: Held): void {
     const held = this.#held.get(path)
     if (held === undefined) this.#options.tally.member(path)
     else if (kind !== 'directory' || (held !== 'directory' && held !== 'parent'))

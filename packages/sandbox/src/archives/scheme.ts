@@ -11,14 +11,14 @@ const endings: readonly (readonly [ending: string, scheme: ArchiveScheme])[] = [
   ['.zip', 'zip'],
 ]
 
-/** What the end of a name says about an archive. */
+/** The scheme of an archive by its file extension. */
 export function schemeOfName(path: string): ArchiveScheme {
   const lower = path.toLowerCase()
   const found = endings.find(([ending]) => lower.endsWith(ending))
   if (found !== undefined) return found[1]
   throw new VitrineError(
     'invalid_compression_scheme',
-    `${told(path)} ends like no archive: expected ${endings.map(([ending]) => ending).join(', ')}.`,
+    `${quoted(path)} ends like no archive: expected ${endings.map(([ending]) => ending).join(', ')}.`,
   )
 }
 
@@ -27,7 +27,7 @@ export function checkScheme<S extends ArchiveScheme>(value: unknown, allowed: re
   if (found !== undefined) return found
   throw new VitrineError(
     'invalid_compression_scheme',
-    `scheme: expected ${allowed.join(' or ')}, got ${told(value)}.`,
+    `scheme: expected ${allowed.join(' or ')}, got ${quoted(value)}.`,
   )
 }
 
@@ -38,6 +38,6 @@ export function schemeOfBytes(start: Uint8Array): TarScheme {
   return 'tar'
 }
 
-function told(value: unknown): string {
+function quoted(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(-200).toWellFormed()) : String(value)
 }

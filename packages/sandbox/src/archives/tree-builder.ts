@@ -198,7 +198,7 @@ export class TreeBuilder {
     const handle = about(this.#pathHere(name), () => here.entry(name))
     if (handle?.kind !== 'directory') {
       handle?.close()
-      throw gone(this.#pathHere(name))
+      throw changedMeanwhile(this.#pathHere(name))
     }
     this.#trail.push(name, handle)
     this.#folders.push(next)
@@ -214,7 +214,7 @@ export class TreeBuilder {
 
   #here(): Handle {
     const { here } = this.#trail
-    if (here === undefined) throw gone(this.#pathHere())
+    if (here === undefined) throw changedMeanwhile(this.#pathHere())
     return here
   }
 
@@ -228,7 +228,7 @@ function newFolder(name: string): Folder {
   return { name, below: new Map(), mode: 0o755, mtime: undefined }
 }
 
-function gone(path: string): VitrineError {
+function changedMeanwhile(path: string): VitrineError {
   return new VitrineError('file_busy', `${path} was changed while the archive was unpacked.`)
 }
 

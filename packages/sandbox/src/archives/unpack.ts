@@ -14,11 +14,11 @@ import { unzip } from './zip/unzip.ts'
 export interface UnpackOptions {
   /** `sniff` tells how a tar is compressed by its first bytes. */
   readonly scheme: ArchiveScheme | 'sniff'
-  /** What becomes of devices, FIFOs and sockets. */
+  /** How devices, FIFOs and sockets are handled. */
   readonly special: 'refuse' | 'leave-out'
   /** Whether symbolic links may point out of the root. */
   readonly links: 'inside' | 'any'
-  /** Who everything that is made belongs to. */
+  /** The owner of everything that is created. */
   readonly owner?: Owner | undefined
   /** The root that links may not leave, as processes see it: absolute targets below it are inside. */
   readonly rootPath?: string | undefined

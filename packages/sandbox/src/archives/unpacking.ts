@@ -7,7 +7,7 @@ import { ArchiveRules, type Judged, type RuleOptions } from './rules.ts'
 import { TreeBuilder } from './tree-builder.ts'
 
 export interface UnpackedTree extends Unpacked {
-  /** What the archive says about the directory that it was made of. */
+  /** Attributes that the archive has for its root directory. */
   readonly root: Attributes | undefined
 }
 

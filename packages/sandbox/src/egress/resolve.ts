@@ -14,7 +14,7 @@ export type Resolution =
       readonly kind: 'refused'
       readonly reason: string
       readonly address?: string
-      /** What the sandbox's owner can do to allow the target. */
+      /** How the sandbox's owner can allow the target. */
       readonly remedy: string
     }
 

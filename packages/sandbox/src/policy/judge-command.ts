@@ -11,7 +11,7 @@ import { readsElsewhere, writtenFiles } from './writes.ts'
 
 /** One command of those that were asked about, or that one of them runs. */
 export interface JudgedPart {
-  /** What is not known before the command runs stands here as it was written. */
+  /** The arguments; those that are known only at run time as they were written. */
   readonly argv: readonly string[]
   readonly verdict: Verdict
   /** The rule that decided, as it was given. */

@@ -1,6 +1,6 @@
 import type { Command } from '@vitrine/protocol'
 import { assertCompiled, type CommandPolicy } from './command-policy.ts'
-import { type Inside, within } from './inside/inside.ts'
+import { type Inside, wrappedCommand } from './inside/inside.ts'
 import { lookInside } from './inside/look-inside.ts'
 import { type JudgedPart, judgeCommand } from './judge-command.ts'
 import { matchBroadly } from './rules/match-broadly.ts'
@@ -9,7 +9,7 @@ import { maxDepth } from './shell/reading.ts'
 import type { Script, SimpleCommand } from './shell/script.ts'
 import { literal } from './shell/word.ts'
 import { textReader } from './shell-prefix.ts'
-import { argvOf, showCommand, showWords } from './show.ts'
+import { argvOf, formatWords, showCommand } from './show.ts'
 import { stricter, type Verdict } from './verdict.ts'
 
 export interface Judgement {
@@ -105,10 +105,10 @@ function judgeGuesses(
   found: Findings,
 ): void {
   for (const words of guesses) {
-    const guess = within(command, words)
+    const guess = wrappedCommand(command, words)
     const rule = policy.deny.find((candidate) => matchBroadly(candidate, guess) === 'yes')
     if (!rule) continue
-    const reason = `"${showCommand(command)}" may run "${showWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
+    const reason = `"${showCommand(command)}" may run "${formatWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
     found.parts.push({ argv: argvOf(guess), verdict: 'deny', rule: rule.text, reason })
   }
 }

@@ -13,14 +13,14 @@ export function argvOf({ assignments, words, redirections }: SimpleCommand): str
 }
 
 /** A command as a person may read it: where words end is visible, and nothing in it can move a terminal's cursor. */
-export function showWords(words: readonly Word[]): string {
+export function formatWords(words: readonly Word[]): string {
   return showArgv(
     words.map((word) => (word.pieces.every(isPlain) ? quoteIfNeeded(shownText(word)) : shownText(word))),
   )
 }
 
 export function showCommand(command: SimpleCommand): string {
-  return command.words.length > 0 ? showWords(command.words) : showArgv(argvOf(command))
+  return command.words.length > 0 ? formatWords(command.words) : showArgv(argvOf(command))
 }
 
 function showArgv(argv: readonly string[]): string {

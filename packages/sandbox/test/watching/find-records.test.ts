@@ -45,7 +45,7 @@ describe('a listing of find', () => {
     })
     expect([...(whole?.get('ディレクトリ')?.children?.keys() ?? [])][1]).toBe('\udcff\udce3\udc81')
     expect(whole?.get('pipe')?.stat.kind).toBe('other')
-    expect(whole?.get('closed')).toMatchObject({ seen: { kind: 'directory' } })
+    expect(whole?.get('closed')).toMatchObject({ stat: { kind: 'directory' } })
     expect(whole?.get('closed')?.children).toBeUndefined()
   })
 
@@ -68,6 +68,6 @@ describe('a listing of find', () => {
       Buffer.from(`\nword 81a4 644 12 3 17 18 1 0 0 ./${name}\nword 41ed 755 13 0 1 1 2 0 0 ./d\nword end`),
     )
     expect([...(found?.keys() ?? [])]).toEqual([name, 'd'])
-    expect(found?.get('d')).toMatchObject({ seen: { kind: 'directory', mode: 0o755 }, children: new Map() })
+    expect(found?.get('d')).toMatchObject({ stat: { kind: 'directory', mode: 0o755 }, children: new Map() })
   })
 })

@@ -96,7 +96,7 @@ it('are never made on this machine itself', async () => {
   )
   await expect(failing).rejects.toMatchObject({
     code: 'unsupported',
-    message: expect.stringContaining('of this machine itself'),
+    message: expect.stringContaining('of the host'),
   })
   expect(await scene.events()).toEqual([])
   expect(readFileSync('/etc/passwd', 'utf8')).toBe(before)

@@ -85,7 +85,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     const scene = await openScene()
     await expect(scene.prepare({ setup: ['kill -9 $$'] }, { isolation })).rejects.toMatchObject({
       code: 'setup_failed',
-      message: expect.stringContaining('ended by SIGKILL'),
+      message: expect.stringContaining('killed by SIGKILL'),
       details: { signal: 'SIGKILL', exitCode: null },
     })
     const word = unique()
@@ -93,7 +93,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
       scene.prepare({ setup: [{ run: `sleep ${word} & sleep ${word}`, timeoutMs: 300 }] }, { isolation }),
     ).rejects.toMatchObject({
       code: 'setup_failed',
-      message: expect.stringContaining('took too long'),
+      message: expect.stringContaining('timed out'),
       details: { outcome: 'timeout' },
     })
     expect(processesWith(word)).toEqual([])

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type TestDaemon, token } from '../daemon.ts'
-import { openScene, patience, type Site } from '../preview/scene.ts'
+import { openScene, patience, type Site } from '../preview/fixture.ts'
 
 let daemon: TestDaemon
 let site: Site
@@ -36,7 +36,7 @@ const attempts = (url: string) => `(async () => {
 })()`
 
 /** The results of a page's requests to the daemon. */
-async function reach(context: BrowserContext, address: string): Promise<unknown> {
+async function tryFetch(context: BrowserContext, address: string): Promise<unknown> {
   const page = await context.newPage()
   await page.goto(`${address}grabby`)
   await expect.poll(() => page.title(), patience).not.toBe('')
@@ -46,7 +46,7 @@ async function reach(context: BrowserContext, address: string): Promise<unknown>
 it('a page by path has an opaque origin, no storage, no cookies and no access to the daemon', async () => {
   await using context = await browser.newContext()
   await context.addCookies([{ name: 'of-another-program', value: '1', url: daemon.url }])
-  const seen = await reach(context, `${daemon.url}${site.path}`)
+  const seen = await tryFetch(context, `${daemon.url}${site.path}`)
   expect(seen).toEqual({
     origin: 'null',
     storage: 'nothing',
@@ -60,7 +60,7 @@ it('a page by path has an opaque origin, no storage, no cookies and no access to
 
 it('a page by host has its own origin, and no access to the daemon', async () => {
   await using context = await browser.newContext()
-  const seen = await reach(context, site.url)
+  const seen = await tryFetch(context, site.url)
   expect(seen).toMatchObject({
     origin: new URL(site.url).origin,
     health: 'nothing',
@@ -77,7 +77,7 @@ it.each(['path', 'host'] as const)(
     const inside = await context.newPage()
     await inside.goto(`${daemon.url}/ui/#token=${token}`)
     await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
-    await reach(context, form === 'path' ? `${daemon.url}${site.path}` : site.url)
+    await tryFetch(context, form === 'path' ? `${daemon.url}${site.path}` : site.url)
     await inside.reload()
     await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
     expect(inside.url()).toBe(`${daemon.url}/ui/`)

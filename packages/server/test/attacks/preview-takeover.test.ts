@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDaemon, token } from '../daemon.ts'
-import { isolations, openScene, patience, type Site, seenBy, visit } from '../preview/scene.ts'
+import { isolations, openScene, patience, type Site, seenBy, visit } from '../preview/fixture.ts'
 import { dial } from '../raw.ts'
 
 describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestDaemon } from '../daemon.ts'
 import { dial, readResponse } from '../raw.ts'
-import { addressOf, type Form, forms, isolations, openScene, type Site, seenBy, visit } from './scene.ts'
+import { addressOf, type Form, forms, isolations, openScene, type Site, seenBy, visit } from './fixture.ts'
 
 const mebibyte = 1024 * 1024
 const large = 64 * mebibyte

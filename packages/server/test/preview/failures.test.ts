@@ -11,7 +11,7 @@ import {
   type Site,
   seenBy,
   visit,
-} from './scene.ts'
+} from './fixture.ts'
 
 describe.each(isolations)('a site that fails (%s)', (isolation) => {
   let daemon: TestDaemon

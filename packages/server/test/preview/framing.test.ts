@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial } from '../raw.ts'
 import { dialSocket } from '../sockets/dialling.ts'
-import { openScene, patience, type Site, seenBy, visit } from './scene.ts'
+import { openScene, patience, type Site, seenBy, visit } from './fixture.ts'
 
 describe('a message that a preview forwards', () => {
   let daemon: TestDaemon

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readToken, type TestDaemon, token } from '../daemon.ts'
 import { dial } from '../raw.ts'
-import { addressOf, forms, isolations, openScene, type Site, seenBy, visit } from './scene.ts'
+import { addressOf, forms, isolations, openScene, type Site, seenBy, visit } from './fixture.ts'
 
 describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
   let daemon: TestDaemon

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { say } from '../raw.ts'
-import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './scene.ts'
+import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './fixture.ts'
 
 describe.each(isolations)('a preview (%s)', (isolation) => {
   let daemon: TestDaemon

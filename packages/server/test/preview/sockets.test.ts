@@ -12,7 +12,7 @@ import {
   patience,
   type Site,
   seenBy,
-} from './scene.ts'
+} from './fixture.ts'
 
 describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
   let daemon: TestDaemon

@@ -9,7 +9,7 @@ import { dial, readResponse } from '../raw.ts'
 const patience = { timeout: 50_000 }
 
 describe('a response with keep-alive', () => {
-  const later = () => Promise.withResolvers<HttpResponse>()
+  const pending = () => Promise.withResolvers<HttpResponse>()
 
   it('that is ready early is sent unchanged', async () => {
     const response = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
@@ -20,7 +20,7 @@ describe('a response with keep-alive', () => {
   })
 
   it('sends its headers early, then spaces, and in the end its JSON', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 5)).toResponse()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -38,7 +38,7 @@ describe('a response with keep-alive', () => {
   })
 
   it('that ends as a problem is recognized by its type', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     resolve(problemResponse(new Error('no')))
     expect(await response.json()).toMatchObject({
@@ -49,14 +49,14 @@ describe('a response with keep-alive', () => {
   })
 
   it('that fails does not look complete', async () => {
-    const { promise, reject } = later()
+    const { promise, reject } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
 
   it('that turns out to be a stream fails, and the source of the stream is closed', async () => {
-    const { promise, resolve } = later()
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     resolve(new HttpResponse(200, {}, closingParts((async function* () {})(), close)))
@@ -70,7 +70,7 @@ describe('a response with keep-alive', () => {
     process.on('unhandledRejection', complain)
     onTestFinished(() => void process.off('unhandledRejection', complain))
     for (const end of ['resolve', 'reject'] as const) {
-      const { promise, ...ends } = later()
+      const { promise, ...ends } = pending()
       const response = (await withKeepAlive(promise, 1)).toResponse()
       const reader = response.body!.getReader()
       await reader.read()
@@ -130,7 +130,7 @@ describe('a daemon', () => {
   it('sends keep-alive spaces while a command runs, only to clients that requested them', async () => {
     await using daemon = await openDaemon({ cors: ['https://app.example.com'], limits: { keepAliveMs: 50 } })
     const wait = 'until [ -e enough ]; do sleep 0.1; done; echo done'
-    using patient = await dialled(
+    using keptAlive = await dialled(
       daemon,
       wait,
       'vitrine-keepalive: true\r\norigin: https://app.example.com\r\n',
@@ -140,14 +140,14 @@ describe('a daemon', () => {
     using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-keepalive: true\r\n')
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
-    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
-    const { status, headers } = readResponse(patient.text)
+    await expect.poll(() => keptAlive.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
+    const { status, headers } = readResponse(keptAlive.text)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com')
     expect([plain.text, off.text]).toEqual(['', ''])
     await daemon.call('PUT', '/v1/files/content?path=enough')
-    for (const one of [patient, plain, off])
+    for (const one of [keptAlive, plain, off])
       await expect.poll(() => one.text, patience).toContain('"stdout":"done\\n"')
     // A client that disconnects ends the command, as without keep-alive.
     const ended = async () =>

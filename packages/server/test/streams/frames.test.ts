@@ -4,9 +4,9 @@ import { FrameJoiner } from '../../src/streams/frames.ts'
 import { openDaemon } from '../daemon.ts'
 import { append, journalOf } from './reading.ts'
 
-async function firstBatch(deliveries: Tail<EncodedEvent>): Promise<readonly EncodedEvent[]> {
-  const batch = await deliveries.batch()
-  await deliveries.return()
+async function firstBatch(tail: Tail<EncodedEvent>): Promise<readonly EncodedEvent[]> {
+  const batch = await tail.batch()
+  await tail.return()
   return batch ?? []
 }
 

@@ -6,7 +6,7 @@ import { type Header, isZero, readHeader } from './header.ts'
 import { checkGlobal, maxPaxBytes, type PaxRecords, paxNumber, paxTime, readPax } from './pax.ts'
 import { hasMoreMap, headerMap, type SparseMap, textMap } from './sparse-map.ts'
 
-/** What a tar is made of, in its order. A member is followed by its content and its end. */
+/** The pieces of a tar in their order. A member is followed by its content and its end. */
 export type TarPiece =
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'data'; readonly at: number; readonly bytes: Buffer }
@@ -38,7 +38,7 @@ export class TarReader {
   #at = 0
   #partial: { readonly bytes: Buffer; filled: number } | undefined
 
-  /** What headers before a member say about it. */
+  /** Data of the extension headers that precede a member. */
   #extension: Header | undefined
   #pax: PaxRecords | undefined
   #longName: string | undefined

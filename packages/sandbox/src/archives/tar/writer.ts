@@ -95,7 +95,7 @@ function paxHeader(size: number): Buffer {
   return made
 }
 
-/** What does not fit a header stands in records before it. */
+/** Values that do not fit into the header go into pax records before it. */
 function described(member: WrittenMember) {
   const { mtime, uid, gid } = member
   const size = storedBytes(member)
@@ -123,7 +123,7 @@ function fitted(text: string): string | undefined {
   return text.length <= nameBytes && !/[^\x20-\x7e]/.test(text) ? text : undefined
 }
 
-/** What programs see that do not know records. */
+/** The name that programs without pax support show. */
 function standIn({ kind }: WrittenMember): string {
   return kind === 'directory' ? 'PaxNames/directory/' : 'PaxNames/member'
 }

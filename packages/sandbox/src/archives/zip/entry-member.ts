@@ -29,7 +29,7 @@ const methods: Readonly<Record<number, string>> = {
 export const stored = 0
 export const deflated = 8
 
-/** What an entry is. The target of a link is its content, and unknown here. */
+/** A zip entry as a member. The target of a link is the entry's content and not known here. */
 export function memberOf(entry: ZipEntry): Member {
   const name = nameOf(entry)
   checkMethod(entry, name)

@@ -33,7 +33,7 @@ const setsVariables = new Set([
   'wait',
 ])
 
-/** What a shell's own command does to those after it; undefined if it is none of these. */
+/** The effect of a shell builtin on the commands after it; undefined for other programs. */
 export function insideBuiltin(program: string, { words }: SimpleCommand): Inside | undefined {
   const args = words.slice(1)
   const reason = always.get(program)

@@ -1,6 +1,6 @@
 import type { SimpleCommand } from '../shell/script.ts'
 import { knownText } from '../shell/word.ts'
-import { type Inside, nothingInside, within } from './inside.ts'
+import { type Inside, nothingInside, wrappedCommand } from './inside.ts'
 
 const runs = new Set(['-exec', '-execdir', '-ok', '-okdir'])
 const changes = new Set(['-delete', '-fprint', '-fprint0', '-fprintf', '-fls'])
@@ -16,7 +16,7 @@ export function insideFind(command: SimpleCommand): Inside {
     doubts.add('it runs a command on files that are not known')
     const end = texts.findIndex((word, index) => index > at && (word === ';' || word === '+'))
     const words = command.words.slice(at + 1, end < 0 ? undefined : end)
-    if (words.length > 0) commands.push(within(command, words))
+    if (words.length > 0) commands.push(wrappedCommand(command, words))
     at += words.length
   }
   return { ...nothingInside, doubts: [...doubts], commands }

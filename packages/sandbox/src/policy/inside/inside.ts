@@ -2,13 +2,13 @@ import type { Dialect } from '../shell/reading.ts'
 import type { Assignment, SimpleCommand } from '../shell/script.ts'
 import type { Word } from '../shell/word.ts'
 
-/** What a command runs besides itself, as far as its words tell. */
+/** The commands that a command runs, as far as its words show. */
 export interface Inside {
   /** Why the command may run something else than what is found here. */
   readonly doubts: readonly string[]
   readonly commands: readonly SimpleCommand[]
   readonly scripts: readonly { readonly text: string; readonly dialect: Dialect }[]
-  /** What it runs may begin with any of these. */
+  /** Word lists that the inner command may begin with. */
   readonly guesses: readonly (readonly Word[])[]
   /** It runs the command within and does nothing else. */
   readonly transparent: boolean
@@ -33,7 +33,7 @@ export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] 
 }
 
 /** The command within reads what its wrapper was given to read. */
-export function within(
+export function wrappedCommand(
   { redirections, sure }: SimpleCommand,
   words: readonly Word[],
   assignments: readonly Assignment[] = [],

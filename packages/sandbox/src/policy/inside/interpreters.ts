@@ -46,7 +46,7 @@ const interpreters: readonly Interpreter[] = [
   }),
 ]
 
-/** What runs other commands in ways of its own. */
+/** Programs that run other commands, with syntax that is not parsed here. */
 const launchers =
   /^(parallel|su|runuser|chroot|flock|watch|strace|ltrace|script|unshare|nsenter|pkexec|systemd-run|at|batch|setpriv|bwrap|firejail|taskset|chrt|start-stop-daemon)$/
 
@@ -64,7 +64,7 @@ export function insideInterpreter(program: string, { words }: SimpleCommand): In
     if (text === undefined) continue
     if (isCode(known, text))
       return { ...nothingInside, doubts: [`it runs code or commands given by ${text}`] }
-    // What may be the value of a flag does not end the search, as a script or a subcommand does.
+    // A word after a flag may be its value, so it does not end the search as a script or a subcommand does.
     if (!isFlag(text) && !afterFlag && text !== '-') return nothingInside
     afterFlag = isFlag(text)
   }

@@ -1,11 +1,11 @@
 import type { Assignment, SimpleCommand } from '../shell/script.ts'
 import { type HolePiece, knownText, mayBecomeFlag, type Word } from '../shell/word.ts'
-import { guessesOf, type Inside, nothingInside, within } from './inside.ts'
+import { guessesOf, type Inside, nothingInside, wrappedCommand } from './inside.ts'
 import type { Wrapper } from './wrapper-table.ts'
 
 const fed: HolePiece = { kind: 'hole', cause: 'substitution', shown: '…', yields: 'fields' }
 
-/** What a wrapper runs, found by its own flags; a flag that is not known leaves guesses. */
+/** Finds the command that a wrapper runs by the wrapper's flags; an unknown flag leaves guesses. */
 export function insideWrapper(wrapper: Wrapper, command: SimpleCommand): Inside {
   const { words } = command
   const feeds = wrapper.effect === 'feeds' ? ['the arguments it adds to a command are not known'] : []
@@ -30,7 +30,7 @@ export function insideWrapper(wrapper: Wrapper, command: SimpleCommand): Inside 
   return {
     ...nothingInside,
     doubts: feeds,
-    commands: [within(command, all, assignments)],
+    commands: [wrappedCommand(command, all, assignments)],
     transparent: wrapper.effect === 'only-runs',
   }
 }

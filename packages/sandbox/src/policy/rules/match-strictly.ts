@@ -33,7 +33,7 @@ export function isProgram({ program, byPath }: CompiledRule, word: Word): boolea
   return isInstalled(text) && matches(program, baseName(text))
 }
 
-/** What is not known matches a lone wildcard only: a value with `..` would leave any folder named before it. */
+/** An argument that is unknown before the command runs matches only a lone wildcard: a value with `..` would leave any folder named before it. */
 function isArgument(pattern: Pattern, word: Word | undefined): boolean {
   if (!word) return false
   const text = knownText(word)

@@ -4,7 +4,7 @@ import type { Word } from '../shell/word.ts'
 import { bundledLetters, isFlag, letterOf } from './flags.ts'
 import { baseName, isAnything, type Pattern } from './pattern.ts'
 
-/** What a rule asks of a command's flags: letters in any bundle, a long name, or one flag as it is written. */
+/** A rule's requirement on a command's flags: letters in any bundle, a long name, or one flag as it is written. */
 export type FlagDemand =
   | { readonly kind: 'letters'; readonly letters: readonly string[] }
   | { readonly kind: 'long'; readonly name: string }

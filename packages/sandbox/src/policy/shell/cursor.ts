@@ -63,7 +63,7 @@ export class Cursor {
     while (this.raw() !== '\n' && this.raw() !== '') this.at += 1
   }
 
-  /** What was passed since `start`, as it was written. */
+  /** The source text from `start` to the current position. */
   since(start: number): string {
     return this.text.slice(start, this.at)
   }

@@ -10,7 +10,7 @@ export interface HereDocument {
   readonly tabs: 'kept' | 'stripped'
 }
 
-/** What has been found so far, shared by all levels of nesting. */
+/** The commands and doubts found so far, shared by all levels of nesting. */
 interface Findings {
   readonly commands: SimpleCommand[]
   readonly doubts: Set<string>

@@ -1,11 +1,11 @@
-/** What is known before the command runs. */
+/** A part of a word that is known before the command runs. */
 export interface TextPiece {
   readonly kind: 'text'
   readonly text: string
   readonly quoted: boolean
 }
 
-/** What is known only once the command runs. */
+/** A part of a word that is known only at run time. */
 export interface HolePiece {
   readonly kind: 'hole'
   readonly cause: 'parameter' | 'substitution' | 'arithmetic' | 'glob' | 'brace' | 'tilde'
@@ -48,7 +48,7 @@ export function plainText(word: Word): string | undefined {
   return word.pieces.some((piece) => piece.kind === 'text' && piece.quoted) ? undefined : knownText(word)
 }
 
-/** What is known before the first hole and after the last. */
+/** The known text before the first hole and after the last one. */
 export function knownEnds({ pieces }: Word): { readonly before: string; readonly after: string } {
   const first = pieces.findIndex((piece) => piece.kind === 'hole')
   const last = pieces.findLastIndex((piece) => piece.kind === 'hole')

@@ -252,7 +252,7 @@ interface Chunk {
 }
 
 /** Prompts and returns the agent's messages. */
-export async function talk(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
+export async function promptForText(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
   const { turn } = await session.prompt(prompt)
   return saidIn(sandbox, { turn })
 }

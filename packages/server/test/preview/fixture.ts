@@ -15,7 +15,7 @@ export type Form = (typeof forms)[number]
 /** For waiting: a guard against hanging, on a machine that is slow and busy. */
 export const patience = { timeout: 30_000 }
 
-const house = fileURLToPath(new URL('../../../../', import.meta.url))
+const shared = fileURLToPath(new URL('../../../../', import.meta.url))
 const siteFile = fileURLToPath(new URL('site.ts', import.meta.url))
 
 export interface Site {
@@ -42,7 +42,7 @@ export async function openScene(isolation: Isolation): Promise<{ daemon: TestDae
 
 /** With this Node and this folder in it, and nothing else of the machine that it would not have. */
 export async function newSandbox(daemon: TestDaemon, isolation: Isolation): Promise<string> {
-  const binds = [...new Set([house, dirname(process.execPath)])].map((source) => ({ source }))
+  const binds = [...new Set([shared, dirname(process.execPath)])].map((source) => ({ source }))
   const local = isolation === 'none' ? { isolation } : { isolation, binds }
   return (await daemon.call('POST', '/v1/sandboxes', { local })).id
 }
