@@ -56,7 +56,7 @@ describe('vitrine ask', () => {
   it('explains what to do about an unknown agent, a missing credential or an invalid choice', () => {
     expect(vitrine('ask', 'hi', '--agent', 'nobody')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('there are claude, codex'),
+      stderr: expect.stringContaining('known agents: claude, codex'),
     })
     expect(vitrine('ask', 'hi', '--agent', 'claude')).toMatchObject({
       status: 1,

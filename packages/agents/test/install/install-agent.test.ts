@@ -263,12 +263,12 @@ describe('a failed installation leaves nothing behind', () => {
 
   test('fails when the program does not respond', async () => {
     const error = await failure(installAgent(fake, { cache, version: '2.1.0', verifyMs: 1_000 }))
-    expect(error.message).toContain('did not answer `initialize` in 1 s')
+    expect(error.message).toContain('did not respond to `initialize` in 1 s')
   })
 
   test('fails when the program speaks another version of the protocol', async () => {
     const error = await failure(installAgent(fake, { cache, version: '2.2.0' }))
-    expect(error.message).toContain('something else than protocol version 1')
+    expect(error.message).toContain('did not accept `initialize` with protocol version 1')
   })
 
   test('fails when the version does not exist', async () => {
@@ -354,8 +354,8 @@ test.each([
   ['demo', {}, 'argument_invalid', 'nothing to install'],
   ['cursor', {}, 'agent_not_installed', 'cursor-agent'],
   ['klaude', {}, 'agent_unknown', 'klaude'],
-  ['claude', { version: 'latest' }, 'argument_invalid', 'expected an exact one'],
-  ['claude', { version: '../../1.0.0' }, 'argument_invalid', 'expected an exact one'],
+  ['claude', { version: 'latest' }, 'argument_invalid', 'expected an exact version'],
+  ['claude', { version: '../../1.0.0' }, 'argument_invalid', 'expected an exact version'],
 ])('refuses to install %s with %o', async (name, options, code, words) => {
   const error = await failure(installAgent(name, { cache, ...options }))
   expect(error.code).toBe(code)

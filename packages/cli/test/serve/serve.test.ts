@@ -242,7 +242,7 @@ describe('messages', () => {
     const { url, data, process } = await serve(dataFolder())
     const { port } = new URL(url)
     const other = await failedServe('--data', dataFolder(), '--port', port)
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('something else listens there') })
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('the port is in use') })
     const second = await failedServe('--data', data)
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`process ${process.pid}`) })
     expect(second.stderr).toContain('"vitrine up" prints its link')
