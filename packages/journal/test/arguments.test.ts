@@ -46,6 +46,6 @@ test('the error about a number given as text shows the text', async () => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
   await expect(journal.read({ limit: wrong('10') })).rejects.toThrow(
-    'limit: expected a whole number from 1 to 10000, got "10", a text; give it as a number.',
+    'limit: expected a whole number from 1 to 10000, got "10", a string; give it as a number.',
   )
 })
